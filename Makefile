@@ -21,6 +21,7 @@
 #                   SAMPLE=60 so many, spread evenly; RESUME=1 goes on where another run ended
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
+#   make collectives-faults 20,000 seeds of collective operations over bad links, with restarts (SEEDS=20000 FROM=1)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
 #   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
@@ -496,9 +497,14 @@ sim-faults: $(BUILD)/silken
 # Jobs that begin again in any order: workers, servers and switches, beside all other faults.
 sessions-sim: $(BUILD)/silken
 	BUILD=$(BUILD) SCENARIOS='*-sessions*.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
+# Collective operations in the switch: bad links by the model and the program, then networks, then jobs that begin again.
+collectives-faults: $(BUILD)/harness/hosts/switchml/test_collectives $(BUILD)/silken
+	BUILD=$(BUILD) SILKEN_SEEDS=$(or $(FROM),1)..$$(($(or $(FROM),1) + $(or $(SEEDS),20000) - 1)) $<
+	BUILD=$(BUILD) SCENARIOS='switchml-collectives-*.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(or $(FROM),1) \
+		sh harness/sim/faults.sh
 sim-nightly: $(BUILD)/silken
 	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
-.PHONY: sim-faults sessions-sim sim-nightly
+.PHONY: sim-faults sessions-sim collectives-faults sim-nightly
 
 # ---- Libra ----
 libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra $(BUILD)/silken

@@ -147,7 +147,7 @@ arrows/control/watch := control/socket
 # sessions of aggregation jobs, in the switch: the coordinator's end, and clearing what a job left
 room/control/sessions := control/sessions
 face/control/sessions := control/sessions/sessions.h
-arrows/control/sessions := control/config control/state session
+arrows/control/sessions := control/config control/state session wire
 room/control/tor := control/tor
 face/control/tor := control/tor/tor.h
 arrows/control/tor := control/socket control/sessions wire

@@ -39,7 +39,8 @@ static void answer(uint8_t *frame) {
 
 static void reduce(struct bench *b) {
     void *cookie;
-    const struct swml_tensor tensor = {SWML_F32, b->tensor, b->tensor, COUNT, b};
+    const struct swml_tensor tensor = {
+        .type = SWML_F32, .in = b->tensor, .out = b->tensor, .count = COUNT, .cookie = b};
     if (swml_worker_submit(b->worker, &tensor, b->now)) {
         fprintf(stderr, "bench: the worker does not take the tensor\n");
         exit(1);

@@ -26,11 +26,12 @@ struct gather {
     uint16_t session;
     uint64_t id;
     bool running;
-    bool started;  // all members were ready once
-    bool broken;   // a member has begun again
-    char why[160]; // the session is over; "": it is not
-    bool complete; // all were there when somebody was heard last
-    bool asks;     // and are to be asked whether they still are
+    bool started;   // all members were ready once
+    bool broken;    // a member has begun again
+    char why[160];  // the session is over; "": it is not
+    bool complete;  // all were there when somebody was heard last
+    bool audiences; // the switch has the job's
+    bool asks;      // and are to be asked whether they still are
     uint64_t generation;
     struct member *members;
     unsigned n;
@@ -165,6 +166,8 @@ static struct session_message gather_answer(const struct gather *g, const struct
     a.id = a.session ? g->id : 0;
     a.cookie = 0;
     a.text[0] = '\0';
+    if (kind == SESSION_START && g->audiences)
+        a.flags |= SESSION_AUDIENCES;
     return a;
 }
 
@@ -310,6 +313,10 @@ static void gather_break(struct gather *g, unsigned i, uint64_t now) {
     snprintf(g->why, sizeof g->why,
              "%s %u has restarted, and so has the job: restart the other workers, too",
              gather_role(g, i), gather_rank(g, i));
+}
+
+void gather_audiences(struct gather *g, bool audiences) {
+    g->audiences = audiences;
 }
 
 void gather_start(struct gather *g, uint16_t session, uint64_t id) {

@@ -72,6 +72,8 @@ bool gather_probe(const struct gather *g, unsigned i,
 
 // Whether the next session may start.
 bool gather_is_full(const struct gather *g, uint64_t now);
+// What members of the next session are told: whether the switch has the job's audiences.
+void gather_audiences(struct gather *g, bool audiences);
 // Starts it: 'session' is its number in packets, 'id' unlike that of any other session.
 void gather_start(struct gather *g, uint16_t session, uint64_t id);
 // The session is over; 'why' is a sentence that members are told.

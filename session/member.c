@@ -116,6 +116,7 @@ static void session_member_start(struct session_member *m, const struct session_
         return;
     if (m->state != SESSION_IN) {
         m->begun_at = now;
+        m->audiences = message->flags & SESSION_AUDIENCES; // for good
         session_member_enter(m, SESSION_IN);
     } else if (m->has_switch && now - m->begun_at >= BEGIN_AGAIN_NS) {
         m->begins = true; // its switch may have been restarted, and know nothing of the session

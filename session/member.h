@@ -44,6 +44,7 @@ struct session_member {
     enum session_state state;
     uint16_t session;
     uint64_t id;
+    bool audiences;          // IN: the switch has the job's
     bool refused;            // lost since it cannot join, not since a session is over
     bool answered;           // the coordinator has ever answered
     char text[SESSION_TEXT]; // what the coordinator has said last, "" nothing

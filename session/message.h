@@ -96,6 +96,8 @@ enum session_protocol { SESSION_SWITCHML = 1, SESSION_ATP = 2 };
 // Of flags: takes the place of a worker that has failed, in the session that is running (ATP,
 // appendix A.3).
 #define SESSION_REPLACES 1u
+// Of START: the switch has the job's audiences (wire/switchml.h, COLLECTIVES).
+#define SESSION_AUDIENCES 2u
 
 struct session_message {
     enum session_kind kind;

@@ -17,11 +17,13 @@
 #include "sim/job.h"
 #include "sim/libra/libra.h"
 
-#define FLOOD_GROUP    1u
-#define ATP_GROUPS     100u  // + 16 * job + server
-#define SWITCHML_GROUP 2000u // + job
-#define MAX_DEPTH      ((1u << 19) - 1)
-#define CELL_BYTES     80u
+#define FLOOD_GROUP     1u
+#define ATP_GROUPS      100u    // + 16 * job + server
+#define SWITCHML_GROUP  2000u   // + job
+#define AUDIENCE_GROUPS 0x4000u // + 64 * job: of worker i alone + 2 * i, of all others + 2 * i + 1
+#define SPLIT_GROUPS    0xfff0u // + pipe
+#define MAX_DEPTH       ((1u << 19) - 1)
+#define CELL_BYTES      80u
 
 struct writer {
     struct sim *sim;
@@ -161,6 +163,49 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
     sim_config_join(w, g, port, (uint16_t)rid, false);
 }
 
+// Worker 'rank' alone, or all others.
+static uint32_t write_audience_group(struct writer *w, const struct sim_job *job, uint32_t rank,
+                                     bool rest) {
+    static _Thread_local struct group g;
+    const uint32_t id = AUDIENCE_GROUPS + 64u * job->number + 2 * rank + rest;
+    g.n = 0;
+    for (uint32_t i = 0; i < job->n_workers; i++)
+        if ((i == rank) != rest)
+            sim_config_join(w, &g, dev_port(w, route(w->sim, w->st->id, job->workers[i].station)),
+                            (uint16_t)((job->number - 1) * 32 + i + 1), false);
+    make_group(w, id, &g);
+    return id;
+}
+
+static void write_audience(struct writer *w, const struct sim_job *job, uint32_t audience,
+                           uint32_t group, uint32_t brief) {
+    char n[4][24];
+    const char *keys[] = {"hdr.switchml.job_number", sim_config_number(n[0], job->number),
+                          "audience", sim_config_number(n[1], audience), NULL};
+    const char *args[] = {"group", sim_config_number(n[2], group), "brief_group",
+                          sim_config_number(n[3], brief), NULL};
+    sim_config_add(w, "audiences", keys, "audience", args);
+}
+
+// Of collective operations (p4/switchml/README.md).
+static void write_audiences(struct writer *w, const struct sim_job *job) {
+    static const uint32_t pipes[] = {0, 1, 3};
+    static _Thread_local struct group g;
+    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
+        g.n = 0;
+        sim_config_join(w, &g, (uint16_t)(pipes[i] << 7 | 68), 0, false);
+        sim_config_join(w, &g, (uint16_t)(pipes[i] << 7 | 70), 0, false);
+        make_group(w, SPLIT_GROUPS + pipes[i], &g);
+    }
+    for (uint32_t i = 0; i < job->n_workers; i++) {
+        const uint32_t one = write_audience_group(w, job, i, false),
+                       rest = write_audience_group(w, job, i, true);
+        write_audience(w, job, i, one, rest);
+        write_audience(w, job, SWML_ALL_BUT + i, rest, one);
+    }
+    write_audience(w, job, SWML_NOBODY, 0, SWITCHML_GROUP + job->number);
+}
+
 // A switch that has lost its registers does not take a running job again: a slot in which some had
 // contributed before and some repeat themselves after would count the wrong ones (the sums would be
 // wrong, not late). Its workers are strangers to it, and fail. A job with sessions begins a new
@@ -173,6 +218,8 @@ static void write_switchml(struct writer *w, const struct sim_job *job) {
     for (uint32_t i = 0; i < job->n_workers; i++)
         write_worker(w, job, i, &g);
     make_group(w, SWITCHML_GROUP + job->number, &g);
+    if (job->as->work.collectives)
+        write_audiences(w, job);
 }
 
 // ---- ATP: the part of the tree from the server to the job's workers that is at this switch ----

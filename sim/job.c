@@ -246,7 +246,8 @@ static struct sim_key sim_job_key_of(const struct sim_lane *lane, const struct s
 static void sim_job_verify(const struct sim_lane *lane, const struct sim_part *part) {
     struct sim_job *job = lane->worker->job;
     const struct sim_tensor *t = part->copy->tensor;
-    const size_t wrong = values_wrong(job, t, part->copy->data, part->from, part->count);
+    const size_t wrong = values_wrong(job, t, values_who(lane->worker->rank, 0), part->copy->data,
+                                      part->from, part->count);
     job->verified += part->count;
     if (wrong == part->count || job->sim->scenario->any_sums)
         return;
@@ -254,7 +255,12 @@ static void sim_job_verify(const struct sim_lane *lane, const struct sim_part *p
     const size_t element = part->from + wrong;
     float real;
     memcpy(&real, &part->copy->data[element], sizeof real);
-    if (t->reals)
+    if (t->reach != SK_ALL)
+        sim_violate(job->sim, &key,
+                    "job %s, worker %u: element %zu of tensor %llu, which is not for all, is %08x",
+                    job->as->name, lane->worker->rank, element, (unsigned long long)t->number,
+                    part->copy->data[element]);
+    else if (t->reals)
         sim_violate(job->sim, &key,
                     "job %s, worker %u: element %zu of tensor %llu is %.9g, but must be %.9g",
                     job->as->name, lane->worker->rank, element, (unsigned long long)t->number,

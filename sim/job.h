@@ -23,6 +23,7 @@
 #ifndef SILKEN_SIM_JOB_H
 #define SILKEN_SIM_JOB_H
 
+#include "hosts/core/engine.h"
 #include "hosts/atp/server.h"
 #include "hosts/atp/worker.h"
 #include "hosts/switchml/worker.h"
@@ -43,6 +44,8 @@ struct sim_seat {
 struct sim_tensor {
     uint64_t number;
     size_t count;
+    enum sk_reach reach; // of job->as->work.collectives; else for all
+    uint32_t who;
     uint32_t left;  // workers that have not got the sum
     uint32_t *sums; // integers: what it must be
     double *reals;  // floats
@@ -163,9 +166,10 @@ static inline uint32_t values_who(uint32_t rank, uint32_t incarnation) {
 struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t count);
 // The sum of the tensors of such workers: who[job->n_workers].
 void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who);
-// Compares elements of a sum with what they must be; index of the first that is wrong, or count.
-size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, const uint32_t *data,
-                    size_t from, size_t count);
+// Compares elements that 'worker' (values_who) has with what they must be: sums, or what it had, if
+// they are not for it. Index of the first that is wrong, or count.
+size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, uint32_t worker,
+                    const uint32_t *data, size_t from, size_t count);
 void values_release(struct sim_job *job, struct sim_tensor *t); // one worker is through with it
 
 // switchml.c and atp.c: lanes

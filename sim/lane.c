@@ -93,7 +93,13 @@ int lane_submit(struct sim_lane *lane, struct sim_part *part, uint32_t *data) {
     const uint64_t now = lane->worker->job->sim->events.now;
     uint32_t *at = data + part->from;
     if (lane->swml) {
-        const struct swml_tensor t = {floats ? SWML_F32 : SWML_I32, at, at, part->count, part};
+        const struct swml_tensor t = {.type = floats ? SWML_F32 : SWML_I32,
+                                      .in = at,
+                                      .out = at,
+                                      .count = part->count,
+                                      .cookie = part,
+                                      .reach = (enum swml_reach)part->copy->tensor->reach,
+                                      .who = part->copy->tensor->who};
         return swml_worker_submit(lane->swml, &t, now);
     }
     const struct atp_tensor t = {floats ? ATP_F32 : ATP_I32, at, at, part->count, part};

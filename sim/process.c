@@ -345,7 +345,8 @@ static void sim_process_verify(const struct sim_process *p, struct sim_copy *cop
                         job->as->name, seat->number, i);
     }
     values_sum(job, t, who);
-    const size_t wrong = values_wrong(job, t, copy->data, 0, t->count);
+    const size_t wrong =
+        values_wrong(job, t, values_who(seat->number, seat->incarnation), copy->data, 0, t->count);
     job->verified += t->count;
     if (wrong < t->count && !job->sim->scenario->any_sums)
         sim_violate(job->sim, NULL,
@@ -433,7 +434,9 @@ void process_submit(struct sim_copy *copy) {
                                 .in = copy->data,
                                 .out = copy->data,
                                 .count = copy->tensor->count,
-                                .cookie = copy};
+                                .cookie = copy,
+                                .reach = copy->tensor->reach,
+                                .who = copy->tensor->who};
     if (e->ops->submit(e, &t, w->job->sim->events.now) != 0)
         sim_violate(w->job->sim, NULL, "job %s, worker %u: tensor %" PRIu64 " is refused",
                     w->job->as->name, w->rank, copy->tensor->number);

@@ -70,6 +70,7 @@ struct scn_work {
     double jitter;     // training: compute times vary by so much (0 to 1)
     bool by_layer;     // a layer's forward pass waits for its own parameters only
     bool floats;
+    bool collectives;                   // SwitchML: not all tensors are for all (values.c)
     double magnitude;                   // of floats: they are between -this and this
     struct sim_range start_ms, stop_ms; // stop 0: never
 };

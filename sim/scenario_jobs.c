@@ -143,12 +143,13 @@ static void read_training(const struct sk_at *at, struct scn_work *w) {
 void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     static const char *const kinds[] = {"constant", "training", NULL};
     static const char *const types[] = {"integers", "floats", NULL};
-    static const char *const constant[] = {"kind",        "bytes",   "count",
-                                           "outstanding", "values",  "magnitude",
-                                           "start_ms",    "stop_ms", NULL};
-    static const char *const training[] = {
-        "kind",   "model",     "layers",   "iterations", "scale",   "jitter", "compute_ms",
-        "values", "magnitude", "start_ms", "stop_ms",    "forward", "every",  NULL};
+    static const char *const constant[] = {"kind",        "bytes",     "count",    "outstanding",
+                                           "values",      "magnitude", "start_ms", "stop_ms",
+                                           "collectives", NULL};
+    static const char *const training[] = {"kind",      "model",       "layers",     "iterations",
+                                           "scale",     "jitter",      "compute_ms", "values",
+                                           "magnitude", "start_ms",    "stop_ms",    "forward",
+                                           "every",     "collectives", NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;
@@ -156,6 +157,7 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     w->kind = (enum scn_work_kind)scn_choice(at, "kind", kinds, SCN_CONSTANT);
     sk_at_keys(at, w->kind == SCN_TRAINING ? training : constant);
     w->floats = scn_choice(at, "values", types, 0) == 1;
+    w->collectives = scn_flag(at, "collectives", false);
     w->magnitude = scn_number(at, "magnitude", 1e-6, 1e6, 1);
     w->start_ms = scn_range(at, "start_ms", 0, MAX_MS, 0);
     w->stop_ms = scn_range(at, "stop_ms", 0, MAX_MS, 0);
@@ -313,6 +315,8 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     scn_read_work(&work, &job->work);
     if (job->work.by_layer)
         sk_at_fail(&work, "has \"forward\": \"by layer\", which only jobs of a transport have");
+    if (job->work.collectives && atp)
+        sk_at_fail(&work, "has \"collectives\", which only jobs of SwitchML have");
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
     job->sessions = scn_flag(at, "sessions", false);
     if (job->sessions)

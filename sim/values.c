@@ -51,6 +51,26 @@ void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, si
     }
 }
 
+// Of all tensors of a job with collective operations; the same at all workers.
+static void sim_values_choose_reach(const struct sim_job *job, struct sim_tensor *t) {
+    static const enum sk_reach integers[] = {SK_ALL,      SK_TO_ONE,   SK_TO_ONE,
+                                             SK_FROM_ONE, SK_FROM_ONE, SK_NONE};
+    const uint64_t draw = sim_mix(job->value_seed + t->number * UINT64_C(0x9e6c63d0876a9a35));
+    if (!job->as->work.collectives)
+        return;
+    t->who = (uint32_t)(draw >> 32) % job->n_workers;
+    t->reach = integers[draw % (job->as->work.floats ? 3 : 6)];
+}
+
+static bool sim_values_adds(const struct sim_tensor *t, uint32_t rank) {
+    return t->reach <= SK_TO_ONE || (t->reach == SK_FROM_ONE && t->who == rank);
+}
+
+static bool sim_values_gets(const struct sim_tensor *t, uint32_t rank) {
+    return t->reach == SK_ALL || (t->reach == SK_TO_ONE && t->who == rank) ||
+           (t->reach == SK_FROM_ONE && t->who != rank);
+}
+
 void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who) {
     uint32_t *one = malloc((t->count + 1) * sizeof *one);
     if (job->as->work.floats)
@@ -60,6 +80,8 @@ void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who) 
     if (!one || (!t->reals && !t->sums))
         abort();
     for (uint32_t w = 0; w < job->n_workers; w++) {
+        if (!sim_values_adds(t, w))
+            continue;
         values_fill(job, t->number, who[w], t->count, one);
         for (size_t i = 0; i < t->count; i++) {
             float real;
@@ -86,6 +108,7 @@ struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t co
     t->number = number;
     t->count = count;
     t->left = 1;
+    sim_values_choose_reach(job, t);
     if (job->sessions)
         return t;
     t->left = 0;
@@ -105,8 +128,23 @@ static double sim_values_tolerance(const struct sim_job *job) {
     return rounding + n / ATP_SCALE;
 }
 
-size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, const uint32_t *data,
-                    size_t from, size_t count) {
+static size_t sim_values_changed(const struct sim_job *job, const struct sim_tensor *t,
+                                 uint32_t worker, const uint32_t *data, size_t from, size_t count) {
+    uint32_t *had = malloc((t->count + 1) * sizeof *had);
+    size_t i = 0;
+    if (!had)
+        abort();
+    values_fill(job, t->number, worker, t->count, had);
+    while (i < count && data[from + i] == had[from + i])
+        i++;
+    free(had);
+    return i;
+}
+
+size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, uint32_t worker,
+                    const uint32_t *data, size_t from, size_t count) {
+    if (!sim_values_gets(t, worker & (values_who(0, 1) - 1)))
+        return sim_values_changed(job, t, worker, data, from, count);
     const double off = sim_values_tolerance(job);
     for (size_t i = from; i < from + count; i++) {
         float real;

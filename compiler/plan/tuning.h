@@ -19,8 +19,8 @@
 #define PLAN_MAX_PATHS  16 // printed
 #define PLAN_MAX_ENDS   48 // found; of more than are printed, those that go to an end
 #define PLAN_MAX_NODES  96
-#define PLAN_MAX_ROUNDS 3    // of a loop between states
-#define PLAN_MAX_WEIGHT 6000 // statements, over all ways; of more, the longest ways are taken
+#define PLAN_MAX_ROUNDS 3     // of a loop between states
+#define PLAN_MAX_WEIGHT 12000 // statements, over all ways; of more, the longest ways are taken
 // the same with copies of the control for values of a variable
 #define PLAN_MAX_COPIED_WEIGHT 14000
 

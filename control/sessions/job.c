@@ -91,6 +91,7 @@ static void job_start(struct sessions_job *j) {
     const uint64_t id = j->ops->random(j->owner);
     if (!sessions_job_open(j, j->ops->number(j->owner), id))
         return;
+    gather_audiences(j->gather, j->ops->audiences && j->ops->audiences(j->owner, j));
     gather_start(j->gather, j->session, id);
     j->ops->started(j->owner, j);
     job_tell_all(j, gather_push);

@@ -36,6 +36,9 @@ struct sessions_job_ops {
     uint64_t (*random)(void *owner);
     // A session has started. Before its members are told.
     void (*started)(void *owner, struct sessions_job *j);
+    // Of SwitchML: whether the switch has the job's audiences, as members are told. NULL: it has
+    // not.
+    bool (*audiences)(void *owner, struct sessions_job *j);
 };
 
 enum sessions_job_state {

@@ -9,6 +9,7 @@
 #include "control/state/jobs.h"
 #include "control/tables/names.h"
 #include "control/sessions/job.h"
+#include "wire/switchml.h"
 
 #define LAST_NUMBER 255u // of SwitchML's sessions, from 1 on: 8 bits of a packet
 #define ATP_JOBS    128u
@@ -236,6 +237,29 @@ static uint64_t job_random(void *owner) {
     return s->host.random(s->host.aux);
 }
 
+// Whether the operator has written all of them (wire/switchml.h).
+static bool job_audiences(void *owner, struct sessions_job *j) {
+    const struct sessions *s = owner;
+    const struct job *job = (const struct job *)j; // its first member
+    const size_t stem = strlen(s->switchml) - strlen("sessions");
+    char table[300], number[8], audience[8];
+    const struct sk_named_value keys[] = {{"job_number", number}, {"audience", audience}};
+    const struct sk_entry_spec spec = {.table = table, .keys = keys, .n_keys = 2, .pipe = -1};
+    struct sk_found found;
+    struct sk_error ignored;
+    bool all = job->as.workers <= SWML_COLLECTIVE_WORKERS;
+    snprintf(table, sizeof table, "%.*saudiences", (int)stem, s->switchml);
+    snprintf(number, sizeof number, "%u", j->number);
+    sessions_pause(s, true);
+    for (unsigned i = 0; all && i <= SWML_NOBODY; i++) {
+        snprintf(audience, sizeof audience, "%u", i);
+        if (i % SWML_ALL_BUT < job->as.workers)
+            all = sk_control_entry_find(s->host.on.sw, &spec, &found, &ignored) == 0;
+    }
+    sessions_pause(s, false);
+    return all;
+}
+
 static void job_started(void *owner, struct sessions_job *j) {
     const struct sessions *s = owner;
     if (s->host.event)
@@ -250,7 +274,8 @@ static const struct sessions_job_ops job_ops = {.open = sessions_open_job,
                                                 .answer = job_answer,
                                                 .number = job_number,
                                                 .random = job_random,
-                                                .started = job_started};
+                                                .started = job_started,
+                                                .audiences = job_audiences};
 
 static struct job *new_job(void) {
     struct job *j = calloc(1, sizeof *j);

@@ -33,6 +33,7 @@ static const char *const drop_reasons[] = {
     "repeated before the slot was complete",
     "the program has no step for it",
     "from another session, or between two",
+    "for an audience that the job does not have",
 };
 
 struct worker {

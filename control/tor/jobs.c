@@ -187,6 +187,26 @@ static void look_up_all(struct tor *t, struct jobs_job *job) {
 
 // ---- adding and removing ----
 
+static void free_groups(struct tor *t, const struct jobs_job *job) {
+    if (job->mgid)
+        tor_mgid_free(t, job->mgid);
+    for (size_t i = 0; i < JOBS_WORKERS; i++) {
+        if (job->one[i])
+            tor_mgid_free(t, job->one[i]);
+        if (job->rest[i])
+            tor_mgid_free(t, job->rest[i]);
+    }
+}
+
+static int give_groups(struct tor *t, struct jobs_job *job, struct sk_error *err) {
+    bool all = (job->mgid = tor_mgid_new(t)) != 0;
+    for (size_t i = 0; i < job->n_workers && job->protocol == JOBS_SWITCHML; i++) {
+        all &= (job->one[i] = tor_mgid_new(t)) != 0;
+        all &= job->n_workers == 1 || (job->rest[i] = tor_mgid_new(t)) != 0;
+    }
+    return all ? 0 : sk_fail(err, "no multicast group is left");
+}
+
 static void remove_at(struct tor *t, struct jobs *all, size_t i) {
     struct jobs_job *job = all->list[i];
     memmove(&all->list[i], &all->list[i + 1], (--all->n - i) * sizeof *all->list);
@@ -195,8 +215,7 @@ static void remove_at(struct tor *t, struct jobs *all, size_t i) {
     for (size_t k = 0; k < all->n; k++)
         if (all->list[k]->placed)
             jobs_want(t, all->list[k]); // what it shared with them
-    if (job->mgid)
-        tor_mgid_free(t, job->mgid);
+    free_groups(t, job);
     jobs_resume_end(t, job);
     tor_jobs_free(job);
 }
@@ -226,8 +245,8 @@ static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *jo
         rc = given ? give_same_room(t, all, job, given->first, err) : give_room(t, all, job, err);
     if (rc == 0)
         rc = job->protocol == JOBS_ATP ? give_group(all, job, err) : give_rids(all, job, err);
-    if (rc == 0 && !(job->mgid = tor_mgid_new(t)))
-        rc = sk_fail(err, "no multicast group is left");
+    if (rc == 0)
+        rc = give_groups(t, job, err);
     return rc;
 }
 

@@ -90,6 +90,8 @@ struct jobs_job {
     size_t n_workers;
     uint32_t first, count; // slots or aggregators
     uint16_t mgid, udp_port;
+    // Of SwitchML: multicast groups of worker i alone, and of all others; 0: nobody.
+    uint16_t one[JOBS_WORKERS], rest[JOBS_WORKERS];
     struct tor *tor;
     bool has_sessions;
     uint16_t session; // that passes; 0: none

@@ -107,13 +107,20 @@ static void js_started(void *owner, struct sessions_job *j) {
               (int)j->session);
 }
 
+// jobs_tables.c writes those of every job.
+static bool js_audiences(void *owner, struct sessions_job *j) {
+    (void)owner, (void)j;
+    return true;
+}
+
 static const struct sessions_job_ops js_ops = {.open = js_open,
                                                .under_way = js_under_way,
                                                .clear = js_clear,
                                                .answer = js_answer,
                                                .number = js_number,
                                                .random = js_random,
-                                               .started = js_started};
+                                               .started = js_started,
+                                               .audiences = js_audiences};
 
 void jobs_sessions_init(struct tor *t, struct jobs_job *job) {
     const struct gather_config as = {.protocol = SESSION_SWITCHML,
@@ -258,6 +265,7 @@ bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept) {
     job->session = (uint16_t)json_integer_value(number);
     job->sessions.session = job->session;
     job->sessions.id = id;
+    gather_audiences(job->sessions.gather, true);
     gather_resume(job->sessions.gather, job->session, id, 1, nonce);
     tor_jobs(job->tor)->last_session = job->session;
     return true;

@@ -9,15 +9,18 @@
 #include "control/sessions/clear.h"
 #include "control/tor/jobs_impl.h"
 #include "util.h"
+#include "wire/switchml.h"
 
 #define TO_SWITCHML 325u             // the port by which p4/rack's SwitchML sees all workers
+#define SPLIT       65522u           // its multicast group of what becomes two results,
+#define SPLIT_PORTS "324", "326"     // and the ports in it
 #define DEEPEST     ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
 
 // ---- the program ----
 
 static const char *const tables[] = {
-    "guarded", "registered",         "admission.workers",  "receivers",    "tagged",
-    "returns", "leaving.atp.queues", SESSIONS_OF_SWITCHML, SESSIONS_OF_ATP};
+    "guarded", "registered", "admission.workers",  "admission.audiences", "receivers",
+    "tagged",  "returns",    "leaving.atp.queues", SESSIONS_OF_SWITCHML,  SESSIONS_OF_ATP};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
     struct sk_error why;
@@ -143,6 +146,57 @@ static void say_switchml_worker(const struct saying *s, const struct jobs_job *j
         jobs_tables_admit(s, job, w, 0, "switchml");
 }
 
+static unsigned jobs_tables_node_in(uint16_t group, const struct jobs_host *w) {
+    return group * 1024u + w->rid;
+}
+
+// A group of worker 'i' alone, or of all others, with nodes of its own.
+static void say_group(const struct saying *s, const struct jobs_job *job, uint16_t group, size_t i,
+                      bool rest) {
+    char nodes[JOBS_WORKERS * 12] = "", as[64];
+    size_t n = 0;
+    if (!group)
+        return;
+    for (size_t k = 0; k < job->n_workers; k++) {
+        const struct jobs_host *w = &job->workers[k];
+        if ((k == i) == rest)
+            continue;
+        snprintf(as, sizeof as, w->lag < 0 ? "rid=%u ports=%u" : "rid=%u lags=%u", w->rid,
+                 w->lag < 0 ? w->ports[0] : (unsigned)w->lag);
+        jobs_tables_say(s, as, "node %u", jobs_tables_node_in(group, w));
+        n += (size_t)snprintf(nodes + n, sizeof nodes - n, "%s%u", n ? " " : "",
+                              jobs_tables_node_in(group, w));
+    }
+    jobs_tables_say(s, nodes, "mcast %u", group);
+}
+
+static void say_audience(const struct saying *s, const struct jobs_job *job, unsigned audience,
+                         unsigned group, unsigned brief_group) {
+    char as[64];
+    snprintf(as, sizeof as, "audience group=%u brief_group=%u", group, brief_group);
+    jobs_tables_say(s, as, "entry admission.audiences job_number=%u audience=%u", job->number,
+                    audience);
+}
+
+// Who gets what of collective operations (p4/switchml/README.md).
+static void say_audiences(const struct saying *s, const struct jobs_job *job) {
+    static const char *const ports[] = {SPLIT_PORTS};
+    char as[64];
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(as, sizeof as, "rid=0 ports=%s", ports[i]);
+        jobs_tables_say(s, as, "node %u", SPLIT * 1024u + i);
+    }
+    snprintf(as, sizeof as, "%u %u", SPLIT * 1024u, SPLIT * 1024u + 1);
+    jobs_tables_say(s, as, "mcast %u", SPLIT);
+    for (size_t i = 0; i < job->n_workers; i++) {
+        say_group(s, job, job->one[i], i, false);
+        say_group(s, job, job->rest[i], i, true);
+        say_audience(s, job, (unsigned)i, job->one[i], job->rest[i]);
+        say_audience(s, job, SWML_ALL_BUT + (unsigned)i, job->rest[i], job->one[i]);
+    }
+    say_audience(s, job, SWML_NOBODY, 0, job->mgid);
+}
+
 static void say_switchml(const struct saying *s, const struct jobs_job *job) {
     char nodes[JOBS_WORKERS * 12] = "";
     for (size_t i = 0, n = 0; i < job->n_workers; i++) {
@@ -151,6 +205,7 @@ static void say_switchml(const struct saying *s, const struct jobs_job *job) {
                               jobs_tables_node_of(job, &job->workers[i]));
     }
     jobs_tables_say(s, nodes, "mcast %u", job->mgid);
+    say_audiences(s, job);
 }
 
 // ---- ATP ----

@@ -14,8 +14,8 @@
 #include "openvswitch/dynamic-string.h"
 #include "util.h"
 
-#define MGID_FIRST 4096u // below are VLANs
-#define MGID_END   65536u
+#define MGID_FIRST 4096u  // below are VLANs
+#define MGID_END   65520u // from here on are those of programs (p4/switchml)
 
 struct group {
     struct hmap_node node;

@@ -52,14 +52,14 @@ static int8_t max_of(int8_t a, int8_t b) {
     return a > b ? a : b;
 }
 
-// Lines 9 to 12 of the algorithm: the first packet writes, the others add.
-static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool first) {
+// Lines 9 to 12 of the algorithm: the first packet writes, the others add. 'empty': zeros.
+static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool first, bool empty) {
     const uint8_t *elements = frame + SWML_HEADER_BYTES;
     int8_t e0 = (int8_t)exponents_h_get_e0(frame + EXPONENTS_AT);
     int8_t e1 = (int8_t)exponents_h_get_e1(frame + EXPONENTS_AT);
 
     for (unsigned i = 0; i < k; i++)
-        c->values[i] = load(elements + 4 * i) + (first ? 0 : c->values[i]);
+        c->values[i] = (empty ? 0 : load(elements + 4 * i)) + (first ? 0 : c->values[i]);
     c->e0 = first ? e0 : max_of(c->e0, e0);
     c->e1 = first ? e1 : max_of(c->e1, e1);
 }
@@ -87,10 +87,32 @@ static void readdress(const struct model *m, uint8_t *frame, unsigned port) {
     udp_h_set_src_port(udp, flow->fabric.port);
 }
 
-static void answer(const struct model *m, uint8_t *frame, size_t len, unsigned port, sut_emit *emit,
+// 'brief': without elements.
+static void answer(const struct model *m, uint8_t *frame, bool brief, unsigned port, sut_emit *emit,
                    void *context) {
+    size_t len = brief ? SWML_HEADER_BYTES : swml_frame_bytes(&m->job.flow[0]);
+
+    ipv4_h_set_total_len(frame + IPV4_AT, (uint16_t)(len - IPV4_AT));
+    udp_h_set_length(frame + UDP_AT, (uint16_t)(len - UDP_AT));
     readdress(m, frame, port);
     emit(context, port, frame, len);
+}
+
+// What the packet says: whether worker 'port' gets the result without its elements.
+static bool gets_brief(const uint8_t *frame, unsigned port) {
+    unsigned audience = exponents_h_get_e1(frame + EXPONENTS_AT);
+
+    if (switchml_h_get_msg_type(frame + SWITCHML_AT) < SWML_COLLECTIVE)
+        return false;
+    if (audience < SWML_ALL_BUT)
+        return port != audience;
+    return audience == SWML_NOBODY || port == audience - SWML_ALL_BUT;
+}
+
+static bool is_empty(const uint8_t *frame) {
+    unsigned type = switchml_h_get_msg_type(frame + SWITCHML_AT);
+
+    return type >= SWML_COLLECTIVE && (type & SWML_EMPTY);
 }
 
 static void fill_in_result(const struct copy *c, uint8_t *frame, unsigned k) {
@@ -101,26 +123,30 @@ static void fill_in_result(const struct copy *c, uint8_t *frame, unsigned k) {
 }
 
 static void update(struct model *m, struct copy copies[2], bool version, unsigned port,
-                   uint8_t *frame, size_t len, sut_emit *emit, void *context) {
+                   uint8_t *frame, sut_emit *emit, void *context) {
     struct copy *c = &copies[version];
     uint32_t bit = UINT32_C(1) << port;
     unsigned n = m->job.workers, k = m->job.flow[0].k;
 
     if (c->seen & bit) { // lines 18 to 23: a packet we know
         if (c->count == 0) {
+            bool brief = gets_brief(frame, port);
             fill_in_result(c, frame, k);
-            answer(m, frame, len, port, emit, context);
+            answer(m, frame, brief, port, emit, context);
         }
         return;
     }
     c->seen |= bit;
     copies[!version].seen &= ~bit;
     c->count = (c->count + 1) % n;
-    aggregate(c, frame, k, c->count == 1 % n);
+    aggregate(c, frame, k, c->count == 1 % n, is_empty(frame));
     if (c->count == 0) {
+        bool brief[SUT_MAX_WORKERS];
+        for (unsigned i = 0; i < n; i++)
+            brief[i] = gets_brief(frame, i);
         fill_in_result(c, frame, k);
         for (unsigned i = 0; i < n; i++)
-            answer(m, frame, len, i, emit, context);
+            answer(m, frame, brief[i], i, emit, context);
     }
 }
 
@@ -132,13 +158,14 @@ static void model_deliver(void *state, unsigned port, const uint8_t *frame, size
     uint32_t slot;
 
     (void)now;
-    if (len != swml_frame_bytes(&m->job.flow[0]) || port >= m->job.workers)
+    if (len < SWML_HEADER_BYTES || port >= m->job.workers ||
+        len != (is_empty(frame) ? SWML_EMPTY_FRAME : swml_frame_bytes(&m->job.flow[0])))
         return;
     memcpy(copy, frame, len);
     index = switchml_h_get_pool_index(frame + SWITCHML_AT);
     slot = index & 0x7fff;
     if (slot >= m->job.pool_base && slot < m->job.pool_base + m->job.pool_size)
-        update(m, m->pool[slot], index >> 15, port, copy, len, emit, context);
+        update(m, m->pool[slot], index >> 15, port, copy, emit, context);
 }
 
 static void model_free(void *state) {

@@ -8,6 +8,7 @@
 #include "switchml_wire.h"
 
 #define POOL_INDEX_AT (ETHERNET_H_BYTES + IPV4_H_BYTES + UDP_H_BYTES)
+#define MOST_BYTES    (SWML_MAX_FRAME + SWML_EMPTY_FRAME - SWML_HEADER_BYTES) // with padding
 
 enum event_kind { EVENT_SUBMIT, EVENT_AT_SWITCH, EVENT_AT_WORKER, EVENT_TIMER };
 
@@ -18,7 +19,7 @@ struct event {
     struct event *next_free;
     struct swml_tensor tensor; // EVENT_SUBMIT
     size_t len;                // EVENT_AT_*
-    uint8_t frame[SWML_MAX_FRAME];
+    uint8_t frame[MOST_BYTES];
 };
 
 struct host {
@@ -93,6 +94,7 @@ static void send_copy(struct netsim *sim, enum event_kind kind, unsigned worker,
 
 static void send_up(struct netsim *sim, unsigned worker, const uint8_t *frame, size_t len) {
     sim->traffic.up_sent++;
+    sim->traffic.up_bytes += len;
     if (sk_random_chance(&sim->random, sim->options.up.loss)) {
         sim->traffic.up_lost++;
         return;
@@ -108,7 +110,8 @@ static void send_down(void *context, unsigned port, const uint8_t *frame, size_t
     struct netsim *sim = context;
 
     sim->traffic.down_sent++;
-    if (len > SWML_MAX_FRAME || port >= sim->options.job.workers ||
+    sim->traffic.down_bytes += len;
+    if (len > MOST_BYTES || port >= sim->options.job.workers ||
         sk_random_chance(&sim->random, sim->options.down.loss)) {
         sim->traffic.down_lost++;
         return;
@@ -125,7 +128,7 @@ static void send_down(void *context, unsigned port, const uint8_t *frame, size_t
 // After anything has happened to a worker: sends, collects what is complete, sets the timer.
 static void serve(struct netsim *sim, unsigned index) {
     struct host *host = &sim->hosts[index];
-    uint8_t frame[SWML_MAX_FRAME];
+    uint8_t frame[MOST_BYTES];
     uint64_t deadline;
     size_t len;
     void *cookie;

@@ -34,6 +34,7 @@ struct netsim_options {
 struct netsim_traffic {
     uint64_t up_sent, up_lost, up_duplicated;
     uint64_t down_sent, down_lost, down_duplicated;
+    uint64_t up_bytes, down_bytes; // of the frames sent
     uint64_t events;
 };
 

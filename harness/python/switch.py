@@ -27,7 +27,34 @@ def socket_of(folder, rank):
     return os.path.join(folder, "w%s.sock" % rank)
 
 
-def configuration(folder, workers, program, pool):
+def audiences(workers, job=1):
+    """Of collective operations: multicast nodes, groups and entries. Worker i is at port i + 1, with that rid."""
+    nodes, groups, entries = [], [], []
+
+    def group(number, members):
+        for i, node in enumerate(members):
+            nodes.append({"id": number * 64 + i, **node})
+        groups.append({"id": number, "nodes": [number * 64 + i for i in range(len(members))]})
+
+    def audience(number, full, brief):
+        entries.append({"table": "pipe.Ingress.admission.audiences",
+                        "key": {"hdr.switchml.job_number": job, "audience": number},
+                        "action": "audience", "args": {"group": full, "brief_group": brief}})
+
+    for pipe in (0, 1, 3):
+        group(0xfff0 + pipe, [{"rid": 0, "ports": [pipe * 128 + 68]}, {"rid": 0, "ports": [pipe * 128 + 70]}])
+    for i in range(workers):
+        one, rest = GROUP + 1 + 2 * i, GROUP + 2 + 2 * i if workers > 1 else 0
+        group(one, [{"rid": i + 1, "ports": [i + 1]}])
+        if rest:
+            group(rest, [{"rid": k + 1, "ports": [k + 1]} for k in range(workers) if k != i])
+        audience(i, one, rest)
+        audience(32 + i, rest, one)
+    audience(64, 0, GROUP)
+    return nodes, groups, entries
+
+
+def configuration(folder, workers, program, pool, collectives=True):
     """What p4/switchml/README.md lists for one job, with a memif port for each worker."""
     ports = range(1, workers + 1)
     entries = []
@@ -41,24 +68,25 @@ def configuration(folder, workers, program, pool):
                       "port": port, "pool_base": 0, "pool_last": pool - 1}},
             {"table": "pipe.Egress.receivers", "key": {"md.rid": port}, "action": "address",
              "args": {"mac": MAC % (port - 1), "ip": IP % (port - 1), "udp_port": 0xbee0}}]
+    more = audiences(workers) if collectives else ([], [], [])
     return {
         "program": program,
         "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
         "control_socket": os.path.join(folder, "control.sock"),
         "ports": [{"port": p, "device": "net_memif%d,role=server,id=0,socket-abstract=no,socket=%s"
                    % (p, socket_of(folder, p - 1))} for p in ports],
-        "multicast": {"nodes": [{"id": p, "rid": p, "ports": [p]} for p in ports],
-                      "groups": [{"id": GROUP, "nodes": list(ports)}]},
-        "entries": entries,
+        "multicast": {"nodes": [{"id": p, "rid": p, "ports": [p]} for p in ports] + more[0],
+                      "groups": [{"id": GROUP, "nodes": list(ports)}] + more[1]},
+        "entries": entries + more[2],
     }
 
 
 class Switch:
     """A running switch. |silken| is the command, as words; |program| a P4 program or a compiled one."""
 
-    def __init__(self, workers, silken=None, program=None, pool=128):
+    def __init__(self, workers, silken=None, program=None, pool=128, collectives=True):
         self.folder = tempfile.mkdtemp(prefix="silken-python-", dir="/tmp")
-        self.workers, self.pool = workers, pool
+        self.workers, self.pool, self.collectives = workers, pool, collectives
         self.silken = silken or [os.path.join(BUILD, "silken")]
         self.program = program or os.path.join(TREE, "p4/switchml/switchml.p4")
         self.process = None
@@ -67,7 +95,8 @@ class Switch:
     def start(self):
         path = os.path.join(self.folder, "switch.json")
         with open(path, "w") as f:
-            json.dump(configuration(self.folder, self.workers, self.program, self.pool), f, indent=1)
+            json.dump(configuration(self.folder, self.workers, self.program, self.pool,
+                                    self.collectives), f, indent=1)
         self.log = open(os.path.join(self.folder, "switch.log"), "w+")
         self.process = subprocess.Popen([*self.silken, "run", "-c", path, "--memory", "400"],
                                         stdout=subprocess.PIPE, stderr=self.log, text=True)

@@ -277,3 +277,51 @@ def simulate(net, job, elements, rng, loss, chunks):
 
 for n, start in ((64, 1), (256, 2)):
     lossy(n, start)
+
+
+def collectives(elements, ports):
+    def tell(c):
+        c.crosses = True
+        job = Job(7, ports, base=32)
+        net = Net(c, [job])
+        net.add_audiences(job)
+        uses = {}
+
+        def put(w, slot, values, audience, brief, **more):
+            net.receive(job.ports[w], job.collective(w, slot, uses.get(slot, 0) % 2, values, audience, brief, **more))
+
+        for to in range(3):  # sums to one
+            for w in ((2, 0, 1), (0, 1, 2), (1, 2, 0))[to]:
+                for again in range(2):
+                    put(w, 3, vector(10 * to + w, elements), to, w != to, exponent=w - to, tsi=again)
+            for w in range(3):
+                put(w, 3, vector(10 * to + w, elements), to, w != to)
+            uses[3] = to + 1
+        for n, order in enumerate(((0, 1, 2), (1, 2, 0), (2, 0, 1), (1, 0, 2))):  # from one to all others
+            root = n % 3
+            for w in order:
+                put(w, 4, vector(n, elements) if w == root else elements, 32 + root, w == root, exponent=-n)
+            for w in order:
+                put(w, 4, vector(n, elements) if w == root else elements, 32 + root, w == root)
+            uses[4] = n + 1
+        for w in range(3):  # nobody has or gets any
+            put(w, 4, elements, 64, True, exponent=5 * w)
+        for w in (2, 2, 1, 0):  # all, in the slot whose other version has other sums
+            net.send(job, w, 4, 1, vector(70 + w, elements))
+        for audience in (3, 31, 35, 63, 65, 127):
+            put(0, 5, vector(1, elements), audience, False)
+        for kind in (1, 12, 13):  # none where some are said to be
+            frame = bytearray(job.collective(0, 5, 0, elements, 0, False))
+            frame[42] = kind << 4 | frame[42] & 7
+            net.receive(job.ports[0], bytes(frame))
+        frame = bytearray(job.collective(0, 5, 0, vector(3, elements), 0, False))
+        frame[42] |= 2 << 4  # and some where none are
+        net.receive(job.ports[0], bytes(frame))
+    tell.__doc__ = f"""Sums of {elements} elements that one worker gets, that all but one get, and that nobody does: packets and
+    results without elements, repetitions of each before and after a slot is complete, audiences that the job does not
+    have, and lengths that contradict the type."""
+    case(f"switchml/collectives_{elements}", PROGRAM)(tell)
+
+
+for n, places in ((32, [0, 1, 2]), (64, [0, 130, 257]), (128, [1, 2, 385]), (256, [130, 3, 258])):
+    collectives(n, places)

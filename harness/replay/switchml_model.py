@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 ELEMENTS = {0: 32, 1: 64, 2: 128, 3: 256}
 HEADERS = 14 + 20 + 8 + 8 + 2
 FCS = 4  # bytes of a frame that count, and that a parser can read, but that captures do not have
-BRIDGE = 16  # bytes in front of a result on its way to egress
+BRIDGE = 18  # bytes in front of a result on its way to egress
 
 # the counter of reasons
-PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = 1, 3, 4, 5, 6
+PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE, NO_AUDIENCE = 1, 3, 4, 5, 6, 9
 
 INGRESS = "drop_ctl in ingress"
 CONSUMED = "consumed in ingress"
@@ -26,6 +26,12 @@ def ones_sum(data):
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total
+
+
+def collective(frame):
+    """(whether it is a collective operation, has no elements, wants none)"""
+    kind = frame[42] >> 4
+    return kind >= 12, kind >= 14, kind >= 12 and kind & 1 == 1
 
 
 @dataclass
@@ -62,6 +68,7 @@ class Model:
         self.workers = {}    # (job, ip, port): Worker
         self.receivers = {}  # rid: Receiver
         self.groups = {}     # id: [(rid or None, port, xid)] in the order of the group's nodes
+        self.audiences = {}  # (job, number): (group of who gets elements, group of who gets none)
         self.macs = {}       # address: port
         self.flood = None    # group of the addresses that 'macs' does not have, or None: they are dropped
         self.cells = {}      # (pipe, version, slot): Cell
@@ -90,7 +97,8 @@ class Model:
                    len(frame) + FCS)
         elements = ELEMENTS.get(frame[42] & 7)
         ip_length, udp_length = struct.unpack_from(">H20xH", frame, 16)
-        if elements is None or ip_length != HEADERS - 14 + 4 * elements or \
+        of_all, empty, _ = collective(frame)
+        if elements is None or ip_length != HEADERS - 14 + (0 if empty else 4 * elements) or \
                 udp_length != ip_length - 20:
             return self.refuse(BAD_LENGTH, port)
         if not worker:
@@ -99,6 +107,10 @@ class Model:
             return self.refuse(BAD_POOL_INDEX, port)
         if ones_sum(frame[14:34]) != 0xFFFF:
             self.count("wrong_checksums", port >> 7, worker.rid)
+        if of_all and (job, frame[51]) not in self.audiences:
+            if port >> 7 == 0:
+                self.aggregate_first(worker, frame, elements, version, worker.base + slot)
+            return self.refuse(NO_AUDIENCE, port)
         if port >> 7 != 0:
             port = 68  # relayed to where slots are
         return self.aggregate(worker, port, frame, elements, version, worker.base + slot)
@@ -119,6 +131,8 @@ class Model:
         if struct.unpack_from(">H", frame, 36)[0] & 0xFFF0 != 0xBEE0:
             return "other"
         first = 128 if len(frame) > 42 and frame[42] & 7 == 0 else 256
+        if len(frame) > 42 and collective(frame)[1]:
+            first = 0
         return "short" if length < HEADERS + first else "ours"
 
     def refuse(self, reason, port):
@@ -127,10 +141,26 @@ class Model:
 
     # ---- aggregation
 
+    def aggregate_first(self, worker, frame, elements, version, slot):
+        """What the first pipe does with a packet before it is known that nobody is to get a result."""
+        values = [0] * elements if collective(frame)[1] else list(struct.unpack_from(f">{elements}I", frame, HEADERS))
+        cell, bit = self.cell(0, version, slot), 1 << worker.bit
+        repeated = bool(cell.seen & bit)
+        cell.seen |= bit
+        self.cell(0, 1 - version, slot).seen &= ~bit
+        if repeated:
+            self.count("repetitions", 0, worker.rid)
+        else:
+            self.add(cell, worker, values[:64], struct.unpack_from(">bb", frame, 50), elements)
+
     def aggregate(self, worker, port, frame, elements, version, slot):
+        of_all, empty, brief = collective(frame)
         values = list(struct.unpack_from(f">{elements}I", frame.ljust(HEADERS + 4 * elements, b"\0"),
                                          HEADERS))
         there = (len(frame) + FCS - HEADERS) // 4
+        behind = frame[HEADERS + 4 * elements:]
+        if empty:
+            values, there, behind = [0] * elements, elements, frame[HEADERS:]
         exponents = struct.unpack_from(">bb", frame, 50)
         blocks = max(1, elements // 64)
         for pipe in range(blocks):
@@ -152,19 +182,29 @@ class Model:
             return self.refuse(DUPLICATE, port)
         if cell.missing:
             return [], [(CONSUMED, port)]
+        full, without = self.audiences[worker.job, frame[51]] if of_all else (worker.group, 0)
+        last = 3 if elements == 256 else blocks - 1
         if repeated:
-            self.count("resent", 0, worker.rid)
-            copies = [(worker.rid, worker.port)]
+            self.count("resent", last if brief else 0, worker.rid)
+            copies, briefs = ([], [(worker.rid, worker.port)]) if brief else ([(worker.rid, worker.port)], [])
         else:
-            copies = [(rid, to) for rid, to, _ in self.groups[worker.group]]
-        result = bytearray(frame)
+            copies, briefs = ([(rid, to) for rid, to, _ in self.groups.get(g, ())] for g in (full, without))
+        head = bytearray(frame[:HEADERS])
+        struct.pack_into(">bb", head, 50, *self.cell(last, version, slot).exponents)
+        struct.pack_into(">H", head, 16, HEADERS - 14)
+        struct.pack_into(">H", head, 38, HEADERS - 34)
+        brief_sent, brief_dropped = self.deliver(bytes(head) + behind, briefs)
+        result = bytearray(frame[:HEADERS] + bytes(4 * elements) + behind)
+        struct.pack_into(">H", result, 16, HEADERS - 14 + 4 * elements)
+        struct.pack_into(">H", result, 38, HEADERS - 34 + 4 * elements)
         first = self.cell(0, version, slot)
         sums = [v for p in range(blocks) for v in self.cell(p, version, slot).values]
         if elements == 32:  # only what this packet could read back: the second half of a block
             sums = first.values[32:]
         struct.pack_into(">bb", result, 50, *first.exponents)
         struct.pack_into(f">{elements}I", result, HEADERS, *sums)
-        return self.deliver(bytes(result), copies)
+        sent, dropped = self.deliver(bytes(result), copies)
+        return brief_sent + sent, brief_dropped + dropped
 
     @staticmethod
     def add(cell, worker, values, exponents, elements):

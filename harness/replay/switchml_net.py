@@ -45,6 +45,18 @@ class Job:
     def udp(self, w):
         return 0xBEE0 + (5 * w + self.number) % 0x2000  # any port will do
 
+    def collective(self, w, slot, version, values, audience, brief, exponent=0, tsi=0):
+        """A collective operation's packet. 'values' is a list of elements or, of a packet without, how many there would be;
+        'brief': it wants none in an answer to it alone."""
+        empty = isinstance(values, int)
+        payload = struct.pack(">BBIHbb", (12 | empty << 1 | brief) << 4 | SIZES[values if empty else len(values)],
+                              self.number, tsi, version << 15 | slot, exponent, audience)
+        if not empty:
+            payload += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values))
+        host = self.hosts[w]
+        return bytes(Ether(dst=SWITCH_MAC, src=mac(host)) / IP(src=ip(host), dst=SWITCH_IP)
+                     / UDP(sport=self.udp(w), dport=0xBEE0 + w % 16, chksum=0) / payload).ljust(60, b"\0")
+
     def packet(self, w, slot, version, values, exponents=(0, 0), tsi=0, **ip_fields):
         payload = struct.pack(">BBIHbb", 1 << 4 | SIZES[len(values)], self.number, tsi,
                               version << 15 | slot, *exponents)
@@ -99,6 +111,33 @@ class Net:
                                                     job.udp(w))
         entries.append({"table": "receivers", "key": {"md.rid": job.rid(w)}, "action": "address",
                         "args": {"mac": mac(job.hosts[w]), "ip": address, "udp_port": job.udp(w)}})
+
+    def add_audiences(self, job, first_group=300):
+        """Those of p4/switchml/README.md, of a job whose workers have consecutive bits."""
+        config, model = self.case.config, self.model
+
+        def group(number, members):
+            config["multicast"]["nodes"] += [{"id": 5000 + number * 64 + i, "rid": rid, "ports": [port]}
+                                             for i, (rid, port) in enumerate(members)]
+            config["multicast"]["groups"].append({"id": number,
+                                                  "nodes": [5000 + number * 64 + i for i in range(len(members))]})
+            model.groups[number] = [(rid, port, None) for rid, port in members]
+
+        def audience(number, full, brief):
+            model.audiences[job.number, number] = full, brief
+            config["entries"].append({"table": "audiences",
+                                      "key": {"hdr.switchml.job_number": job.number, "audience": number},
+                                      "action": "audience", "args": {"group": full, "brief_group": brief}})
+
+        for pipe in (0, 1, 3):
+            group(0xFFF0 + pipe, [(0, 128 * pipe + 68), (0, 128 * pipe + 70)])
+        places = [(job.rid(w), port) for w, port in enumerate(job.ports)]
+        for w, place in enumerate(places):
+            group(first_group + 2 * w, [place])
+            group(first_group + 2 * w + 1, [p for p in places if p != place])
+            audience(w, first_group + 2 * w, first_group + 2 * w + 1)
+            audience(32 + w, first_group + 2 * w + 1, first_group + 2 * w)
+        audience(64, 0, job.group)
 
     def add_flood(self, ports, nodes, groups):
         members = []

@@ -165,7 +165,7 @@ def header_fields(c):
                   "flags": "DF" if slot % 2 else 0}
         frame = bytearray(job.packet(1, slot, 0, vector(slot, 32), tsi=0xF0E1D2C3 + slot, **fields))
         frame[36:38] = struct.pack(">H", 0xBEE0 + slot)
-        frame[42] = slot << 4 | (slot & 1) << 3
+        frame[42] = slot % 12 << 4 | (slot & 1) << 3  # from 12 on they are collective operations
         frame[0:6] = bytes([2, 0, 0, 0, 0xFE, slot])
         net.receive(1, changed(frame, 30, 10, 1, slot, 254))
 
@@ -272,8 +272,8 @@ def forged_bridge(c):
     job = Job(7, [0, 1, 63])
     net = Net(c, [job])
     whole = job.packet(0, 3, 0, vector(5, 64))
-    for op in range(9):
-        bridge = struct.pack(">BBBBHHHHI", op, op & 1, 2, 0, 3, 100, 1, 0, 1)
+    for op in range(10):
+        bridge = struct.pack(">BBBBHHHHHI", op, op & 1, 2, 0, 3, 100, 0, 1, 0, 1)
         net.receive(op % 2, bridge + whole)
     net.receive(63, bytes([3, 0, 3, 0]) + bytes(12) + whole)
     complete(net, job)

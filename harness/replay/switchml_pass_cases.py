@@ -6,8 +6,8 @@ from suite import case
 from elements import vector
 from switchml_model import ELEMENTS, HEADERS
 from switchml_net import PROGRAM, Job, Net
-from switchml_pass_model import (CONSUME, DROP, READ_HIGH, READ_LOW, READ_NONE, RELAY, UNKNOWN_STATES, Bridge,
-                                 PassModel, recirculation)
+from switchml_pass_model import (CONSUME, DROP, READ_BRIEF, READ_HIGH, READ_LOW, READ_NONE, RELAY, UNKNOWN_STATES, Bridge,
+                                 PassModel, brief, recirculation)
 
 PIPES = range(4)
 
@@ -21,7 +21,7 @@ class Passes:
         case.derived = "computed by the model in switchml_pass_model.py"
 
     def inject(self, pipe, op, w, slot, elements, version=0, seed=0, exponents=None, unicast=0, of=None, taken=0,
-               code=None, bits=0, length=None):
+               code=None, bits=0, length=None, at_brief=False):
         """Worker w's packet enters a pipe as if the pass before had made it. Of its elements so many times 64 have been
         'taken' out; its size says 'code', its bridge header that the job is 'of' so many workers, and has further
         'bits' in the cell."""
@@ -32,10 +32,11 @@ class Passes:
         if code is not None:
             frame[42] = frame[42] & 0xF8 | code
         bridge = Bridge(op, unicast, len(job.ports) if of is None else of, version << 15 | bits | job.base + slot,
-                        job.group, job.rid(w), job.ports[w], 1 << job.bits[w], pad=0xA5)
+                        job.group, job.rid(w), job.ports[w], 1 << job.bits[w], pad=0xA5,
+                        brief_group=job.group)
         frame = bytes(frame[:length])
-        self.net.case.receive(recirculation(pipe), bridge.bytes() + frame)
-        self.net.expect(*self.net.model.inject(pipe, bridge, frame))
+        self.net.case.receive(brief(pipe) if at_brief else recirculation(pipe), bridge.bytes() + frame)
+        self.net.expect(*(self.net.model.inject_brief if at_brief else self.net.model.inject)(pipe, bridge, frame))
 
 
 def contribute(passes, pipe, slot, elements, **more):
@@ -141,6 +142,23 @@ def pass_results(c):
                     passes.inject(pipe, op, unicast % 3, 5 + pipe % 2, 32, version, unicast=unicast, taken=1)
 
 
+@case("switchml/pass_brief", PROGRAM)
+def pass_brief(c):
+    """Results without elements in every pipe: from the port for them, whatever the bridge header says is next, the second half
+    of 64 elements is taken away, and from the usual one nothing; to the job with `unicast` 0, to the worker with 1."""
+    c.crosses = True
+    passes = Passes(c, job_of(3))
+    for version in (0, 1):
+        for w in range(3):
+            for pipe in PIPES:
+                passes.inject(pipe, CONSUME, w, 6, 64, version, seed=50 * version, exponents=(9 * pipe + w, -pipe))
+        for pipe in PIPES:
+            for unicast in (0, 1, 2, 255):
+                passes.inject(pipe, READ_BRIEF, unicast % 3, 6, 32, version, unicast=unicast)
+                for op in (READ_BRIEF, READ_LOW, CONSUME, 0) if pipe != 2 else ():
+                    passes.inject(pipe, op, unicast % 3, 6, 32, version, unicast=unicast, at_brief=True)
+
+
 @case("switchml/pass_bad_state", PROGRAM)
 def pass_bad_state(c):
     """States that there are not, in every pipe: counted as such; DROP has been counted where it was set, and has
@@ -175,7 +193,7 @@ def pass_truncated(c):
     when it is to be aggregated; neither leaves a trace."""
     passes = Passes(c, job_of(2))
     for pipe in PIPES:
-        for i, op in enumerate((RELAY, CONSUME, READ_LOW, READ_HIGH, READ_NONE, DROP, 9)):
+        for i, op in enumerate((RELAY, CONSUME, READ_LOW, READ_HIGH, READ_NONE, DROP, READ_BRIEF)):
             passes.inject(pipe, op, 0, 3, 64, length=(5, 20, 40, 46)[(pipe + i) % 4])
         for elements, length in ((32, 100), (64, 300), (128, 220), (256, 60)):
             passes.inject(pipe, CONSUME, 0, 3, elements, length=length)

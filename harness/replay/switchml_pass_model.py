@@ -10,8 +10,8 @@ from switchml_model import CONSUMED, DUPLICATE, ELEMENTS, HEADERS, PARSER_ERROR,
 
 # states, as op_t numbers them
 RELAY, CONSUME = 2, 3
-READ_LOW, READ_HIGH, READ_NONE, DROP = 5, 6, 7, 8
-UNKNOWN_STATES = (9, 10, 24, 255)
+READ_LOW, READ_HIGH, READ_NONE, DROP, READ_BRIEF = 5, 6, 7, 8, 9
+UNKNOWN_STATES = (10, 11, 24, 255)
 
 BAD_STATE = 7  # in the counter of reasons
 NOWHERE = "no destination set in ingress"
@@ -29,14 +29,20 @@ class Bridge:
     port: int
     bit: int     # the worker's, as a mask
     pad: int = 0
+    brief_group: int = 0  # who gets a result without elements
 
     def bytes(self):
-        return struct.pack(">BBBBHHHHI", self.op, self.unicast, self.of, self.pad, self.cell, self.group,
-                           self.rid, self.port, self.bit)
+        return struct.pack(">BBBBHHHHHI", self.op, self.unicast, self.of, self.pad, self.cell, self.group,
+                           self.brief_group, self.rid, self.port, self.bit)
 
 
 def recirculation(pipe):
     return 68 + 128 * pipe
+
+
+def brief(pipe):
+    """The port from which results without elements come."""
+    return 70 + 128 * pipe
 
 
 class PassModel(Model):
@@ -66,6 +72,8 @@ class PassModel(Model):
                 if b.op == READ_NONE or pipe == 0:
                     return self.result(pipe, b, head + body)
                 b.op, pipe = READ_HIGH, pipe - 1
+            elif b.op == READ_BRIEF:
+                return self.brief_result(pipe, b, cell, head, body, port)
             elif b.op == DROP:
                 return [], [(NOWHERE, port)]
             else:
@@ -91,6 +99,22 @@ class PassModel(Model):
             return pipe, body, self.refuse(DUPLICATE, port) if repeated else ([], [(CONSUMED, port)])
         b.unicast, b.op = int(repeated), READ_NONE if elements == 32 else READ_LOW
         return pipes - 1, packed(cell.values[32:]) + body[4 * here:], None
+
+    def inject_brief(self, pipe, b, frame):
+        """The same from the port of results without elements, of which the second half of 64 is still there."""
+        head, body = frame[:HEADERS], frame[HEADERS:]
+        return self.brief_result(pipe, b, self.cell(pipe, b.cell >> 15, b.cell & 8191), head, body[128:], brief(pipe))
+
+    def brief_result(self, pipe, b, cell, head, body, port):
+        """Lengths are those of a packet that ends with the exponents, whatever is behind them."""
+        head = head[:16] + struct.pack(">H", 38) + head[18:38] + struct.pack(">H", 18) + head[40:50] + \
+            struct.pack(">bb", *cell.exponents)
+        if b.unicast == 0:
+            return self.deliver(head + body, [(rid, to) for rid, to, _ in self.groups[b.brief_group]])
+        if b.unicast == 1:
+            self.count("resent", pipe, b.rid)
+            return self.deliver(head + body, [(b.rid, b.port)])
+        return self.refuse(BAD_STATE, port)
 
     def result(self, pipe, b, frame):
         if b.unicast == 0:

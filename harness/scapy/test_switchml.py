@@ -26,7 +26,7 @@ SIZES = {32: 0, 64: 1, 128: 2, 256: 3}
 HEADERS = 14 + 20 + 8 + 8 + 2
 
 # drop_reason_t of the program
-PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = 1, 3, 4, 5, 6
+PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE, NO_AUDIENCE = 1, 3, 4, 5, 6, 9
 
 
 def worker_mac(host):
@@ -287,6 +287,160 @@ class Algorithm3OnOtherPipes(Algorithm3):
 class Algorithm3On256AndOtherPipes(Algorithm3):
     size = 256
     jobs = [Job(7, [130, 257, 3], 1, 100, 32, 16)]
+
+
+# Of collective operations: the message's type and its flags, and the job's audiences.
+COLLECTIVE, EMPTY, BRIEF = 12, 2, 1
+ALL_BUT, NOBODY = 32, 64
+
+
+def with_audiences(config, job):
+    """The configuration with all audiences of the job."""
+    nodes, groups = config["multicast"]["nodes"], config["multicast"]["groups"]
+
+    def group(number, members):
+        for i, node in enumerate(members):
+            nodes.append({"id": number * 64 + i, **node})
+        groups.append({"id": number, "nodes": [number * 64 + i for i in range(len(members))]})
+
+    def audience(number, full, brief):
+        config["entries"].append({"table": "audiences",
+                                  "key": {"hdr.switchml.job_number": job.number, "audience": number},
+                                  "action": "audience", "args": {"group": full, "brief_group": brief}})
+
+    for pipe in (0, 1, 3):
+        group(0xfff0 + pipe, [{"rid": 0, "ports": [128 * pipe + 68]}, {"rid": 0, "ports": [128 * pipe + 70]}])
+    for w, port in enumerate(job.ports):
+        group(200 + 2 * w, [{"rid": job.rid(w), "ports": [port]}])
+        group(201 + 2 * w, [{"rid": job.rid(o), "ports": [q]} for o, q in enumerate(job.ports) if o != w])
+        audience(w, 200 + 2 * w, 201 + 2 * w)
+        audience(ALL_BUT + w, 201 + 2 * w, 200 + 2 * w)
+    audience(NOBODY, 0, job.group)
+    return config
+
+
+class Collectives(SwitchTest):
+    """What goes to one worker, what comes from one, and what has no elements."""
+    size = 64
+
+    def setUp(self):
+        self.job = self.jobs[0]
+        self.switch = Switch(with_audiences(configuration(self.jobs), self.job))
+        self.addCleanup(self.switch.close)
+
+    def packet(self, worker, version, values, audience, brief, exponent=0, tsi=0):
+        """'values' None: without elements, filled up as Ethernet wants it."""
+        kind = COLLECTIVE | (EMPTY if values is None else 0) | (BRIEF if brief else 0)
+        payload = struct.pack(">BBIHbb", kind << 4 | SIZES[self.size], self.job.number, tsi, version << 15 | 3,
+                              exponent, audience)
+        if values is not None:
+            payload += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values))
+        return bytes(Ether(dst=SWITCH_MAC, src=worker_mac(self.job.host(worker)))
+                     / IP(src=worker_ip(self.job.host(worker)), dst=SWITCH_IP)
+                     / UDP(sport=SOURCE_PORT + worker % 16, dport=UDP_PORT, chksum=0) / payload).ljust(60, b"\0")
+
+    def put(self, worker, version, values, audience, brief, **more):
+        return self.switch.send(self.job.ports[worker], self.packet(worker, version, values, audience, brief, **more))
+
+    def assert_copies(self, out, values, full, brief, exponents):
+        """A copy with 'values' to each worker of 'full', one without to each of 'brief', and no other."""
+        self.assertEqual([p for p, _ in out], sorted(self.job.ports[w] for w in full + brief))
+        for w in full + brief:
+            frame = next(f for p, f in out if p == self.job.ports[w])
+            length = HEADERS + (4 * self.size if w in full else 0)
+            r = Result(frame[:length])
+            self.assertLessEqual(set(frame[length:]), {0}, "only padding is behind")
+            self.assertLessEqual(len(frame), length + 8)
+            self.assertEqual(r.dst.hex(":"), worker_mac(self.job.host(w)))
+            self.assertEqual(ones_sum(r.ip), 0xFFFF, "IPv4 header checksum")
+            self.assertEqual(struct.unpack(">H", r.ip[2:4])[0], length - 14)
+            self.assertEqual((r.udp_length, r.udp_sum), (length - 34, 0))
+            self.assertEqual((r.sport, r.dport), (UDP_PORT, SOURCE_PORT + w % 16))
+            self.assertEqual(r.exponents, exponents)
+            self.assertEqual(r.values, values if w in full else [])
+
+    def test_sums_to_one(self):
+        for phase in range(4):
+            to = phase % 3
+            v = [vector(10 * phase + w, self.size) for w in range(3)]
+            for w in (2, 0):
+                self.assertEqual(self.put(w, phase % 2, v[w], to, w != to, exponent=w), [])
+            out = self.put(1, phase % 2, v[1], to, to != 1, exponent=-3)
+            others = [w for w in range(3) if w != to]
+            self.assert_copies(out, total(*v), [to], others, (2, to))
+            for w in (0, 1, 2, 0):  # who asks again gets the same
+                out = self.put(w, phase % 2, v[w], to, w != to)
+                self.assert_copies(out, total(*v), [w] if w == to else [], [] if w == to else [w], (2, to))
+
+    def test_from_one_to_all_others(self):
+        for phase in range(6):  # the root is the first, in the middle, the last
+            root, order = phase % 3, [[0, 1, 2], [1, 2, 0], [2, 0, 1]][phase // 2]
+            v = vector(phase, self.size)
+            for w in order[:2]:
+                self.assertEqual(self.put(w, phase % 2, v if w == root else None, ALL_BUT + root, w == root), [])
+            w = order[2]
+            out = self.put(w, phase % 2, v if w == root else None, ALL_BUT + root, w == root)
+            others = [w for w in range(3) if w != root]
+            self.assert_copies(out, total(v), others, [root], (0, ALL_BUT + root))
+            for w in range(3):
+                out = self.put(w, phase % 2, v if w == root else None, ALL_BUT + root, w == root)
+                self.assert_copies(out, total(v), [w] if w != root else [], [] if w != root else [w],
+                                   (0, ALL_BUT + root))
+
+    def test_nobody_gets_elements(self):
+        for w in range(2):
+            self.assertEqual(self.put(w, 0, None, NOBODY, True, exponent=w), [])
+        self.assert_copies(self.put(2, 0, None, NOBODY, True, exponent=-9), [], [], [0, 1, 2], (1, NOBODY))
+
+    def test_after_an_allreduce_in_the_same_slot(self):
+        """Zeros, not what an earlier packet has left."""
+        v = [vector(w, self.size) for w in range(3)]
+        for w in range(3):
+            self.send(w, 3, 0, v[w])
+        for w in range(3):
+            self.send(w, 3, 1, v[w])
+        for w in range(2):
+            self.put(w, 0, None, 2, True)
+        self.assert_copies(self.put(2, 0, v[2], 2, False), total(v[2]), [2], [0, 1], (0, 2))
+
+    def test_repeated_before_it_is_complete(self):
+        before = self.drop_count(DUPLICATE)
+        v = [vector(w, self.size) for w in range(3)]
+        for _ in range(2):
+            self.assertEqual(self.put(0, 0, v[0], 1, True), [])
+        for _ in range(2):
+            self.assertEqual(self.put(2, 0, None, 1, True), [])
+        self.assertEqual(self.drop_count(DUPLICATE), before + 2)
+        self.assert_copies(self.put(1, 0, v[1], 1, False), total(v[0], v[1]), [1], [0, 2], (0, 1))
+
+    def test_no_such_audience(self):
+        for audience in (3, ALL_BUT + 3, 63, NOBODY + 1, 127):
+            before = self.drop_count(NO_AUDIENCE)
+            self.assertEqual(self.put(0, 0, vector(1, self.size), audience, False), [])
+            self.assertEqual(self.drop_count(NO_AUDIENCE), before + 1)
+
+    def test_lengths(self):
+        """Elements where the packet says that it has none, and none where it says nothing of it."""
+        for values, kind in ((vector(1, self.size), COLLECTIVE | EMPTY), (None, COLLECTIVE), (None, 1)):
+            frame = bytearray(self.packet(0, 0, values, 0, False))
+            frame[42] = kind << 4 | SIZES[self.size]
+            before = self.drop_count(BAD_LENGTH), self.drop_count(PARSER_ERROR)
+            self.assertEqual(self.switch.send(self.job.ports[0], bytes(frame)), [])
+            self.assertEqual(self.drop_count(BAD_LENGTH) + self.drop_count(PARSER_ERROR), sum(before) + 1)
+
+
+class CollectivesOf32(Collectives):
+    size = 32
+
+
+class CollectivesOf256OnOtherPipes(Collectives):
+    size = 256
+    jobs = [Job(7, [130, 257, 3], 1, 100, 32, 16)]
+
+
+class CollectivesOf128OnOtherPipes(Collectives):
+    size = 128
+    jobs = [Job(7, [385, 257, 130], 1, 100, 32, 16)]
 
 
 class OneWorker(SwitchTest):

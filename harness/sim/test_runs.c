@@ -204,9 +204,9 @@ static void test_the_same_seed_gives_the_same_run(void **state) {
 }
 
 static void test_a_bounded_part_of_the_fault_runs(void **state) {
-    static const char *const paths[] = {"sim/scenarios/switchml-faults.json",
-                                        "sim/scenarios/atp-rack-faults.json",
-                                        "sim/scenarios/atp-two-levels-faults.json"};
+    static const char *const paths[] = {
+        "sim/scenarios/switchml-faults.json", "sim/scenarios/switchml-collectives-faults.json",
+        "sim/scenarios/atp-rack-faults.json", "sim/scenarios/atp-two-levels-faults.json"};
     const uint64_t seeds = is_asan() ? 15 : 120;
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)

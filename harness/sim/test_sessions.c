@@ -34,7 +34,8 @@ static void expect_sums(const char *path, uint64_t seed) {
 static void test_members_begin_again_in_any_order(void **state) {
     static const char *const paths[] = {
         "sim/scenarios/switchml-sessions.json", "sim/scenarios/switchml-sessions-late.json",
-        "sim/scenarios/atp-sessions.json", "sim/scenarios/atp-sessions-late.json"};
+        "sim/scenarios/switchml-collectives-sessions.json", "sim/scenarios/atp-sessions.json",
+        "sim/scenarios/atp-sessions-late.json"};
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         for (unsigned seed = 1; seed <= seeds(); seed++)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/communicator/comm.h"
 #include "hosts/communicator/join.h"
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
@@ -372,8 +373,8 @@ static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_te
     end = end < whole->count ? end : whole->count;
     share.count = end - first;
     if (share.count > 0) {
-        share.in = (const char *)whole->in + 4 * first;
-        share.out = (char *)whole->out + 4 * first;
+        share.in = whole->in ? (const char *)whole->in + 4 * first : NULL;
+        share.out = whole->out ? (char *)whole->out + 4 * first : NULL;
     }
     return share;
 }
@@ -415,8 +416,13 @@ static void allreduce_take_out(struct silken_request *r) {
         r->next->at = r->at;
 }
 
+// The engine knows better who needs what of a tensor that is not for all.
+static bool allreduce_has_memory(const struct sk_tensor *t) {
+    return t->count == 0 || t->reach != SK_ALL || (t->in && t->out);
+}
+
 static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
-    return t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out)) &&
+    return t->count <= SIZE_MAX / 8 && allreduce_has_memory(t) &&
            (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type) &&
            (c->config.protocol != SILKEN_DLCP || t->type == SILKEN_F32);
 }
@@ -458,6 +464,19 @@ static int allreduce_submit(struct silken_comm *c, const struct sk_tensor *tenso
     }
     *request = r;
     return 0;
+}
+
+int sk_comm_submit(struct silken_comm *comm, const struct sk_tensor *tensor,
+                   const struct sk_wire *wire, struct silken_request **request) {
+    return allreduce_submit(comm, tensor, wire, request);
+}
+
+int sk_comm_audiences(struct silken_comm *comm) {
+    bool audiences = comm->config.protocol == SILKEN_SWITCHML && comm->lanes == 1 &&
+                     sk_lane_audiences(&comm->lane[0]);
+    int rc = fault_of(comm);
+
+    return rc ? rc : audiences;
 }
 
 int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,

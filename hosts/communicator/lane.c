@@ -121,6 +121,8 @@ static void lane_publish(struct sk_lane *l, unsigned events) {
         end_share(l, share, 0);
     if (l->joining && !l->drive.engine->ops->joining(l->drive.engine)) {
         l->joining = false;
+        l->audiences =
+            l->drive.engine->ops->audiences && l->drive.engine->ops->audiences(l->drive.engine);
         pthread_cond_broadcast(&l->changed);
     }
     if ((events & SK_ENGINE_FAILED) && !l->fault)
@@ -294,6 +296,17 @@ void sk_lane_join(struct sk_lane *l) {
     pthread_mutex_lock(&l->lock);
     await(l, NULL);
     pthread_mutex_unlock(&l->lock);
+}
+
+bool sk_lane_audiences(struct sk_lane *l) {
+    bool audiences;
+
+    sk_lane_begin(l);
+    sk_lane_join(l);
+    pthread_mutex_lock(&l->lock);
+    audiences = l->audiences;
+    pthread_mutex_unlock(&l->lock);
+    return audiences;
 }
 
 int sk_lane_wait(struct sk_lane *l, struct sk_share *share) {

@@ -53,6 +53,7 @@ struct sk_lane {
     bool driven;             // there is a driver
     bool begun;              // the communicator has been used: the lane is to join the session
     bool joining;            // it has not yet
+    bool audiences;          // it has, and the switch serves tensors that are not for all
     bool closing;
     int fault;    // why no more shares are taken, or 0
     void *places; // for the engine's move(), or NULL
@@ -84,6 +85,10 @@ void sk_lane_begin(struct sk_lane *lane);
 // Returns when the lane is in the session, or cannot be any more; drives the lane if nobody else
 // does.
 void sk_lane_join(struct sk_lane *lane);
+
+// Whether the switch serves tensors that are not for all; joins first. The lane's fault is looked
+// at apart.
+bool sk_lane_audiences(struct sk_lane *lane);
 
 // Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has
 // failed.

@@ -15,7 +15,7 @@
 //     service.c            a place in a job, of a job service (silken/service.h)
 //     reply.c              what the job service says
 //     coordinator.c        the sessions of an ATP job, as its servers have them
-//     collective.c         other operations above all-reduce
+//     collective.c         other operations, by the switch or above all-reduce (comm.h)
 //     environment.c        a configuration from the environment
 //     station.c            the addresses of a SwitchML lane
 //     lane.c               a worker's lane: its engine, transport and thread

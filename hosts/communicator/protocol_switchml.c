@@ -14,13 +14,17 @@
 _Static_assert(SILKEN_IGNORED_KINDS >= SWML_REASON_COUNT, "public counters cover all reasons");
 _Static_assert(SK_ENGINE_STALLED == SWML_STALLED && SK_ENGINE_FAILED == SWML_FAILED &&
                    SK_ENGINE_NEVER == SWML_NEVER && (int)SILKEN_F32 == (int)SWML_F32 &&
-                   (int)SILKEN_I32 == (int)SWML_I32,
+                   (int)SILKEN_I32 == (int)SWML_I32 && (int)SK_ALL == (int)SWML_ALL &&
+                   (int)SK_TO_ONE == (int)SWML_TO_ONE && (int)SK_FROM_ONE == (int)SWML_FROM_ONE &&
+                   (int)SK_NONE == (int)SWML_NONE,
                "one meaning");
 
 struct engine {
     struct sk_engine base;
     struct sk_join join;
     struct swml_worker *worker;
+    bool single;    // the only lane
+    bool audiences; // without sessions: the switch has the job's
 };
 
 static struct engine *protocol_switchml_engine_of(struct sk_engine *e) {
@@ -94,6 +98,14 @@ static uint64_t protocol_switchml_engine_session(const struct sk_engine *e) {
     return join->on && !sk_join_is_joining(join) ? join->member.id : 0;
 }
 
+// Audiences are of all workers' only lanes.
+static bool protocol_switchml_engine_audiences(const struct sk_engine *e) {
+    const struct engine *own = (const struct engine *)e;
+    const struct sk_join *join = join_of(e);
+
+    return own->single && (join->on ? join->member.audiences : own->audiences);
+}
+
 static void protocol_switchml_engine_leave(struct sk_engine *e) {
     session_member_leave(&protocol_switchml_engine_of(e)->join.member);
 }
@@ -105,7 +117,13 @@ static void protocol_switchml_engine_free(struct sk_engine *e) {
 
 static int protocol_switchml_engine_submit(struct sk_engine *e, const struct sk_tensor *t,
                                            uint64_t now) {
-    const struct swml_tensor tensor = {(enum swml_type)t->type, t->in, t->out, t->count, t->cookie};
+    const struct swml_tensor tensor = {.type = (enum swml_type)t->type,
+                                       .in = t->in,
+                                       .out = t->out,
+                                       .count = t->count,
+                                       .cookie = t->cookie,
+                                       .reach = (enum swml_reach)t->reach,
+                                       .who = t->who};
 
     return swml_worker_submit(protocol_switchml_worker_of(e), &tensor, now);
 }
@@ -155,6 +173,7 @@ static const struct sk_engine_ops engine_ops = {
     .busy = protocol_switchml_engine_busy,
     .joining = protocol_switchml_engine_joining,
     .session = protocol_switchml_engine_session,
+    .audiences = protocol_switchml_engine_audiences,
     .explain = protocol_switchml_engine_explain,
     .stats = protocol_switchml_engine_stats,
 };
@@ -224,6 +243,8 @@ static int protocol_switchml_make(struct sk_engine **made, const struct silken_c
         return rc;
     }
     e->base.ops = &engine_ops;
+    e->single = lanes == 1;
+    e->audiences = f->audiences;
     if (!f->no_session)
         protocol_switchml_join(e, &config, f, lanes, i, nonce);
     *made = &e->base;

@@ -39,6 +39,10 @@
 #define SK_ENGINE_STALLED 1u
 #define SK_ENGINE_FAILED  2u
 
+// Who has elements to add, and who gets the sums (hosts/switchml/worker.h, enum swml_reach). All
+// but the first are for engines that say they have audiences.
+enum sk_reach { SK_ALL, SK_TO_ONE, SK_FROM_ONE, SK_NONE };
+
 // Elements of both types have four bytes.
 struct sk_tensor {
     enum silken_type type;
@@ -47,6 +51,8 @@ struct sk_tensor {
     size_t count;
     void *cookie;
     uint32_t layer, layers; // DLCP: which layer it is of how many; 0 layers: as the job says
+    enum sk_reach reach;
+    uint32_t who; // of SK_TO_ONE and SK_FROM_ONE: its rank
 };
 
 struct sk_engine;
@@ -72,6 +78,9 @@ struct sk_engine_ops {
     bool (*joining)(const struct sk_engine *e);
     // The id of the session that it is in, or was; 0: it has not been in one.
     uint64_t (*session)(const struct sk_engine *e);
+    // Once it has joined: whether the switch serves tensors that are not for all. NULL: it does
+    // not.
+    bool (*audiences)(const struct sk_engine *e);
     void (*explain)(const struct sk_engine *e, uint64_t now, char *buf, size_t cap);
     // Sets the protocol's members, and leaves the others.
     void (*stats)(const struct sk_engine *e, struct silken_stats *stats);

@@ -59,12 +59,20 @@ static size_t payload_bytes(const struct swml_flow *flow) {
 
 // ---- sending ---------------------------------------------------------------------------------
 
-void swml_frame_init(uint8_t *frame, const struct swml_flow *flow) {
+static void swml_frame_init_with(uint8_t *frame, const struct swml_flow *flow, size_t payload) {
     memset(frame, 0, SWML_HEADER_BYTES);
-    sk_udp_init(frame, &flow->worker, &flow->fabric, payload_bytes(flow));
+    sk_udp_init(frame, &flow->worker, &flow->fabric, payload);
     switchml_h_set_msg_type(frame + SWITCHML_AT, SWML_DATA);
     switchml_h_set_size(frame + SWITCHML_AT, (uint8_t)swml_size_code(flow->k));
     switchml_h_set_job_number(frame + SWITCHML_AT, flow->job);
+}
+
+void swml_frame_init(uint8_t *frame, const struct swml_flow *flow) {
+    swml_frame_init_with(frame, flow, payload_bytes(flow));
+}
+
+void swml_frame_init_empty(uint8_t *frame, const struct swml_flow *flow) {
+    swml_frame_init_with(frame, flow, SWML_OWN_BYTES);
 }
 
 static struct sk_endpoint restart_end(const struct swml_flow *flow) {
@@ -88,7 +96,8 @@ void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk) {
     switchml_h_set_tsi(frame + SWITCHML_AT, chunk->tsi);
     switchml_h_set_pool_index(frame + SWITCHML_AT, (uint16_t)(chunk->slot | version));
     exponents_h_set_e0(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
-    exponents_h_set_e1(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
+    exponents_h_set_e1(frame + EXPONENTS_AT,
+                       chunk->message >= SWML_COLLECTIVE ? chunk->audience : (uint8_t)chunk->e0);
 }
 
 // ---- receiving -------------------------------------------------------------------------------
@@ -150,11 +159,19 @@ static enum swml_reason check_lengths(const struct swml_flow *flow, const uint8_
     return SWML_ACCEPTED;
 }
 
+// Whether it is an answer of a collective operation without elements.
+static bool is_brief(const uint8_t *frame, enum swml_message message) {
+    return message == SWML_DATA &&
+           switchml_h_get_msg_type(frame + SWITCHML_AT) >= SWML_COLLECTIVE &&
+           sk_udp_has_lengths(frame, SWML_OWN_BYTES);
+}
+
 static enum swml_reason check_sums(const uint8_t *frame) {
     return sk_udp_has_sums(frame) ? SWML_ACCEPTED : SWML_BAD_CHECKSUM;
 }
 
-static void read_chunk(const uint8_t *frame, enum swml_message message, struct swml_chunk *chunk) {
+static void read_chunk(const uint8_t *frame, enum swml_message message, bool brief,
+                       struct swml_chunk *chunk) {
     uint16_t index = switchml_h_get_pool_index(frame + SWITCHML_AT);
 
     chunk->slot = (uint16_t)(index & ~VERSION_BIT);
@@ -162,23 +179,26 @@ static void read_chunk(const uint8_t *frame, enum swml_message message, struct s
     chunk->tsi = switchml_h_get_tsi(frame + SWITCHML_AT);
     chunk->e0 = (int8_t)exponents_h_get_e0(frame + EXPONENTS_AT);
     chunk->message = message;
+    chunk->brief = brief;
 }
 
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
                                   struct swml_chunk *chunk) {
     enum swml_reason reason = check_is_udp(frame, len);
     enum swml_message message = SWML_DATA;
+    bool brief;
 
     if (reason == SWML_ACCEPTED)
         reason = swml_frame_check_addresses(flow, frame, &message);
     if (reason == SWML_ACCEPTED)
         reason = swml_frame_check_switchml(flow, frame, message);
-    if (reason == SWML_ACCEPTED)
+    brief = reason == SWML_ACCEPTED && is_brief(frame, message);
+    if (reason == SWML_ACCEPTED && !brief)
         reason = check_lengths(flow, frame, len, message);
     if (reason == SWML_ACCEPTED)
         reason = check_sums(frame);
     if (reason == SWML_ACCEPTED)
-        read_chunk(frame, message, chunk);
+        read_chunk(frame, message, brief, chunk);
     return reason;
 }
 
@@ -216,11 +236,11 @@ enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swm
     enum swml_reason reason;
 
     if (len >= swml_frame_bytes(flow) && swml_frame_begins_with(frame, known)) {
-        read_chunk(frame, SWML_DATA, chunk);
+        read_chunk(frame, SWML_DATA, false, chunk);
         return SWML_ACCEPTED;
     }
     reason = swml_frame_check(flow, frame, len, chunk);
-    if (reason == SWML_ACCEPTED && chunk->message == SWML_DATA &&
+    if (reason == SWML_ACCEPTED && chunk->message == SWML_DATA && !chunk->brief &&
         udp_h_get_checksum(frame + UDP_AT) == 0)
         memcpy(known->bytes, frame, sizeof known->bytes);
     return reason;

@@ -22,9 +22,13 @@
 //      exponents_h.e0          look-ahead exponent (4.6; see worker.h). It covers all k elements of
 //                              a packet, whatever k is, as the published client has it: that
 //                              client writes and reads e0 only.
-//      exponents_h.e1          sent with the same number as e0, not looked at when received. The
-//                              published pipeline does not return e1 for 32-element packets.
+//      exponents_h.e1          sent with the same number as e0, or in a collective operation with
+//                              its audience; not looked at when received. The published pipeline
+//                              does not return e1 for 32-element packets.
 //      elements                network byte order; zeros after the end of the tensor
+//
+// Packets and answers of collective operations may end after the exponents (wire/switchml.h,
+// COLLECTIVES); they are filled up to Ethernet's least length.
 //
 // The messages of a switch that was restarted and its workers have the same form: wire/switchml.h,
 // RESTARTS.
@@ -48,8 +52,10 @@
 #define SWML_ADDRESS_BYTES 42
 #define SWML_MAX_FRAME     (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
 
-// A question about a restart ends after the exponents.
+// A question about a restart ends after the exponents, and so does what has no elements.
 #define SWML_QUESTION_BYTES SWML_HEADER_BYTES
+// Length of a frame without elements, with what fills it up.
+#define SWML_EMPTY_FRAME 60
 
 // What stays the same in all packets between a worker and its switch.
 struct swml_flow {
@@ -66,6 +72,8 @@ struct swml_chunk {
     int8_t e0;     // look-ahead exponent
     uint32_t tsi;  // chunk number
     enum swml_message message;
+    uint8_t audience; // of a collective operation's packet
+    bool brief;       // received: the answer has no elements
 };
 
 // Why a received frame was ignored: enum, name in statistics, and what it tells the user.
@@ -87,6 +95,8 @@ struct swml_chunk {
       "signed maximum")                                                                            \
     X(BAD_MESSAGE, "bad_message",                                                                  \
       "from the switch's port for restarts, but not one of its messages")                          \
+    X(NOT_KEPT, "not_kept",                                                                        \
+      "a restarted switch asks for a sum of which only another worker got the elements")           \
     X(BUSY, "busy", "a restarted switch asks while many others wait: it asks again")
 
 enum swml_reason {
@@ -104,7 +114,7 @@ const char *swml_reason_text(enum swml_reason reason);
 // The size code for k, or -1 when a packet cannot have k elements.
 int swml_size_code(unsigned k);
 
-// Length in bytes of the flow's frames, in both directions.
+// Length in bytes of the flow's frames with elements, in both directions.
 static inline size_t swml_frame_bytes(const struct swml_flow *flow) {
     return SWML_HEADER_BYTES + 4 * (size_t)flow->k;
 }
@@ -112,6 +122,9 @@ static inline size_t swml_frame_bytes(const struct swml_flow *flow) {
 // Writes the headers of a frame to the 'SWML_HEADER_BYTES' bytes at 'frame', with all that the flow
 // determines; swml_frame_set_chunk() fills in the rest for each packet.
 void swml_frame_init(uint8_t *frame, const struct swml_flow *flow);
+
+// The same of frames without elements.
+void swml_frame_init_empty(uint8_t *frame, const struct swml_flow *flow);
 
 // Writes what is particular to a packet into headers made by swml_frame_init().
 void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk);
@@ -121,7 +134,8 @@ void swml_reply_init(uint8_t *frame, const struct swml_flow *flow);
 
 // Checks the 'len' bytes at 'frame' as an answer of the flow's switch, or one of its messages about
 // a restart. Returns SWML_ACCEPTED and fills '*chunk' when they are one: then the elements are at
-// 'frame' + SWML_HEADER_BYTES, all k of them, but for WHERE and AGAIN, which have none. Otherwise
+// 'frame' + SWML_HEADER_BYTES, all k of them, but for WHERE and AGAIN, which have none, and what is
+// 'brief'. Otherwise
 // returns the reason and leaves '*chunk' alone. Reads nothing behind 'len'. Slot, version, chunk
 // number and exponent are the caller's to judge.
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,

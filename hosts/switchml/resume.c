@@ -37,15 +37,15 @@ static void recover_largest(const float *sums, size_t n, uint8_t *out) {
 // The elements of a slot's last answer, which are in a tensor.
 static void swml_resume_recover(const struct swml_worker *w, const struct swml_slot *slot,
                                 uint8_t *out) {
-    const struct swml_tensor *t = &slot->kept_job->tensor;
+    const void *from = swml_sums(w, slot->kept_job);
     size_t n = swml_block_elements(w, slot->kept_job, slot->kept_block);
     uint64_t offset = swml_block_offset(w, slot->kept_block);
 
     memset(out + 4 * n, 0, element_bytes(w) - 4 * n);
-    if (t->type == SWML_I32) {
-        w->quantise->i32_to_wire(out, (const int32_t *)t->out + offset, n);
+    if (slot->kept_job->tensor.type == SWML_I32) {
+        w->quantise->i32_to_wire(out, (const int32_t *)from + offset, n);
     } else {
-        const float *sums = (const float *)t->out + offset;
+        const float *sums = (const float *)from + offset;
         w->quantise->f32_to_wire(out, sums, n, swml_scale_of(w, slot->kept_scale)->factor);
         recover_largest(sums, n, out);
     }
@@ -90,6 +90,8 @@ enum swml_reason swml_question(struct swml_worker *w, const struct swml_chunk *c
     if (chunk->message == SWML_AGAIN &&
         (w->slots[index].uses == 0 || chunk->tsi != last_chunk(w, index)))
         return SWML_STALE;
+    if (chunk->message == SWML_AGAIN && w->slots[index].kept_elsewhere)
+        return SWML_NOT_KEPT;
     if (w->n_questions == SWML_QUESTIONS)
         return SWML_BUSY;
     w->questions[(w->first_question + w->n_questions++) % SWML_QUESTIONS] =

@@ -67,6 +67,7 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
     swml_frame_init(w->header, &config->flow);
+    swml_frame_init_empty(w->empty, &config->flow);
     swml_known_init(&w->known, &config->flow);
     *out = w;
     return 0;
@@ -153,7 +154,7 @@ static void swml_worker_fetch_ahead(const struct swml_worker *w, const struct sw
     size_t at = 4 * swml_block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
     const char *in = job->tensor.in;
 
-    if (at + bytes > 4 * job->tensor.count)
+    if (!swml_adds(w, job) || at + bytes > 4 * job->tensor.count)
         return;
     sk_fetch(in + at, bytes);
 }
@@ -231,10 +232,29 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now) {
 
 // ---- submitting ------------------------------------------------------------------------------
 
-static bool swml_worker_tensor_is_valid(const struct swml_tensor *t) {
+static bool has_audience(const struct swml_worker *w, const struct swml_tensor *t) {
+    bool few = w->config.workers <= SWML_COLLECTIVE_WORKERS;
+
+    switch (t->reach) {
+    case SWML_ALL:
+        return true;
+    case SWML_TO_ONE:
+        return few && t->who < w->config.workers;
+    case SWML_FROM_ONE:
+        return few && t->who < w->config.workers && t->type == SWML_I32;
+    case SWML_NONE:
+        return few && t->type == SWML_I32;
+    }
+    return false;
+}
+
+static bool swml_worker_tensor_is_valid(const struct swml_worker *w, const struct swml_tensor *t) {
+    const struct swml_job job = {.tensor = *t};
     bool known = t->type == SWML_F32 || t->type == SWML_I32;
 
-    return known && t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out));
+    if (!known || !has_audience(w, t) || t->count > SIZE_MAX / 8)
+        return false;
+    return t->count == 0 || ((t->in || !swml_adds(w, &job)) && (t->out || !swml_gets(w, &job)));
 }
 
 static void swml_worker_complete(struct swml_worker *w, struct swml_job *job) {
@@ -261,7 +281,7 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
 
     if (w->failed)
         return SILKEN_ERR_STALLED;
-    if (!swml_worker_tensor_is_valid(tensor))
+    if (!swml_worker_tensor_is_valid(w, tensor))
         return SILKEN_ERR_INVALID;
     job = calloc(1, sizeof *job);
     if (!job)
@@ -324,7 +344,28 @@ static size_t swml_worker_write_elements(const struct swml_worker *w, const stru
     return n;
 }
 
-static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *buf) {
+// Whether the answer to the packet in flight has elements for this worker.
+static bool awaits_elements(const struct swml_worker *w, const struct swml_slot *slot) {
+    return swml_gets(w, slot->job) && !(slot->exponent_round && swml_is_collective(slot->job));
+}
+
+// Makes the packet in flight one of a collective operation. Returns whether it has elements.
+static bool set_audience(const struct swml_worker *w, const struct swml_slot *slot,
+                         struct swml_chunk *chunk) {
+    const struct swml_tensor *t = &slot->job->tensor;
+    bool full = swml_adds(w, slot->job) && !slot->exponent_round;
+    unsigned flags = (full ? 0 : SWML_EMPTY) | (awaits_elements(w, slot) ? 0 : SWML_BRIEF);
+
+    if (slot->exponent_round || t->reach == SWML_NONE)
+        chunk->audience = SWML_NOBODY;
+    else
+        chunk->audience = (uint8_t)(t->reach == SWML_FROM_ONE ? SWML_ALL_BUT + t->who : t->who);
+    chunk->message = (enum swml_message)(SWML_COLLECTIVE | flags);
+    return full;
+}
+
+// Returns the frame's length.
+static size_t write_frame(const struct swml_worker *w, uint32_t index, uint8_t *buf) {
     const struct swml_slot *slot = &w->slots[index];
     struct swml_chunk chunk = {
         .slot = (uint16_t)(w->config.pool_base + index),
@@ -332,14 +373,20 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
         .e0 = slot->lookahead,
         .tsi = chunk_number(w, index),
     };
+    bool full = !swml_is_collective(slot->job) || set_audience(w, slot, &chunk);
     size_t n;
 
-    memcpy(buf, w->header, SWML_HEADER_BYTES);
+    memcpy(buf, full ? w->header : w->empty, SWML_HEADER_BYTES);
     swml_frame_set_chunk(buf, &chunk);
     buf += SWML_HEADER_BYTES;
+    if (!full) {
+        memset(buf, 0, SWML_EMPTY_FRAME - SWML_HEADER_BYTES);
+        return SWML_EMPTY_FRAME;
+    }
     n = swml_worker_write_elements(w, slot, buf);
     if (n < w->config.flow.k)
         memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
+    return swml_frame_bytes(&w->config.flow);
 }
 
 // The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
@@ -369,7 +416,7 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
     while (w->queue_length > 0) {
         uint32_t index = dequeue_slot(w);
         if (w->slots[index].job) {
-            write_frame(w, index, buf);
+            len = write_frame(w, index, buf);
             mark_sent(w, index, now);
             return len;
         }
@@ -395,6 +442,8 @@ static enum swml_reason judge(const struct swml_worker *w, const struct swml_chu
         return SWML_NOT_EXPECTED;
     if (chunk->tsi != chunk_number(w, index) || chunk->version != (slot->uses & 1))
         return SWML_STALE;
+    if (chunk->brief && awaits_elements(w, slot))
+        return SWML_BAD_LENGTH;
     return chunk->e0 < slot->lookahead ? SWML_BAD_EXPONENT : SWML_ACCEPTED;
 }
 
@@ -442,9 +491,9 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
         sk_rto_measure(&w->rto, now - slot->sent_at);
         slot->backoff = 0;
     }
-    if (was_data)
+    if (was_data && swml_gets(w, job))
         store_result(w, slot, elements);
-    swml_keep(slot, exponent);
+    swml_keep(slot, exponent, job->tensor.reach == SWML_TO_ONE && !swml_gets(w, job));
     swml_worker_advance(w, index, exponent);
     if (was_data)
         finish_block(w, job);

@@ -58,15 +58,25 @@
 // slot: the switch has forgotten by then that it knows it (appendix C's correctness condition). A
 // path without reordering, such as a link or a rack's switch, keeps this.
 //
+// COLLECTIVES. A tensor may be for some workers only, if the switch has the job's audiences
+// (wire/switchml.h; p4/switchml/README.md). Its chunks go through slots as all others do: every
+// worker sends one packet for each, and none goes on before it has an answer, so loss, order and
+// restarts are as above. But packets without elements to add have none, and so have the answers to
+// those who get no elements: of a reduction to one worker all others', of a broadcast the root's,
+// and of a barrier all. Exponents go around before a tensor is reduced to one worker without any
+// elements.
+//
 // RESTARTS. A switch that has lost its registers cannot answer a worker that waits for a chunk
 // which others have the answer to already. So a worker keeps the last answer of each slot, in the
 // tensor and then in 4k bytes, and tells the switch, when it asks (frame.h), how often each slot
 // was used and what that answer was: integers as they were, floats as integers that become the same
 // floats. The switch passes it on to those who miss it, which take it as they would from the
 // switch's sums. Answers that all workers have, or none, need nothing: the packets in flight are
-// sent again as ever. What others miss is kept as long as the worker is: one that has its last
-// tensor should be there until the others have theirs. Questions are read as answers are, while
-// there is work in flight.
+// sent again as ever. A reduction to one worker which has missed the answer that all others have
+// got without elements cannot be resumed: nobody has its sum (SWML_NOT_KEPT), and the job comes to
+// its hard limit. What others miss is kept as long as the worker is: one that has its last tensor
+// should be there until the others have theirs. Questions are read as answers are, while there is
+// work in flight.
 //
 // STALLS. With work in flight and no progress (no accepted answer) for `stall_warning`, expire()
 // reports SWML_STALLED, again after twice that time and so on; swml_worker_explain() says what is
@@ -115,15 +125,26 @@ struct swml_config {
 
 enum swml_type { SWML_F32, SWML_I32 };
 
+// Who has elements to add, and who gets the sums.
+enum swml_reach {
+    SWML_ALL,      // all, and all
+    SWML_TO_ONE,   // all; worker `who` alone
+    SWML_FROM_ONE, // `who`; all but that. Of SWML_I32 only
+    SWML_NONE      // nobody: all workers have come this far
+};
+
 // One worker's share of an all-reduce. `in` and `out` have `count` elements and are the same memory
 // or do not overlap; they stay the caller's, and have to stay valid and, apart from the worker's
-// own writes to `out`, unchanged until the tensor is done.
+// own writes to `out`, unchanged until the tensor is done. Who has no elements to add needs no
+// `in`, and who gets none no `out`.
 struct swml_tensor {
     enum swml_type type;
     const void *in;
     void *out;
     size_t count; // any length, also 0
     void *cookie; // handed back by swml_worker_done()
+    enum swml_reach reach;
+    uint32_t who; // of SWML_TO_ONE and SWML_FROM_ONE: its rank, below SWML_COLLECTIVE_WORKERS
 };
 
 // What happened since the worker was made.
@@ -153,13 +174,13 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now);
 void swml_worker_free(struct swml_worker *w);
 
 // Queues a tensor; the description is copied. Returns 0, SILKEN_ERR_NOMEM, SILKEN_ERR_INVALID (a
-// NULL pointer with elements, an unknown type, a length beyond memory) or SILKEN_ERR_STALLED after
-// the worker has failed. An error leaves the worker as it was.
+// NULL pointer with elements, an unknown type, a length beyond memory, no such rank) or
+// SILKEN_ERR_STALLED after the worker has failed. An error leaves the worker as it was.
 int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, uint64_t now);
 
-// Writes the next frame to send to 'buf' and returns its length, which is the same for all frames
-// (swml_frame_bytes()). Returns 0 when there is nothing to send, or when 'cap' is too short. The
-// frame counts as sent at 'now'.
+// Writes the next frame to send to 'buf' and returns its length, swml_frame_bytes() or, of one
+// without elements, SWML_EMPTY_FRAME. Returns 0 when there is nothing to send, or when 'cap' is too
+// short. The frame counts as sent at 'now'.
 size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now);
 
 // How many times swml_worker_write() would write a frame now, at most; 0 when it would not.

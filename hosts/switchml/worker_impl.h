@@ -39,6 +39,7 @@ struct swml_slot {
     int8_t kept_exponent;
     int8_t kept_scale;         // of its elements, when they are floats
     bool kept_nothing;         // it was one of exponents: its elements are zeros
+    bool kept_elsewhere;       // only another worker got its elements
     struct swml_job *kept_job; // its elements are in this tensor, or, without one, in `kept`
     uint64_t kept_block;       // there
 };
@@ -61,6 +62,7 @@ struct swml_worker {
     struct swml_scale scales[256]; // by exponent, as a byte without sign
     const struct sk_quantise *quantise;
     uint8_t header[SWML_HEADER_BYTES]; // all that does not change from frame to frame
+    uint8_t empty[SWML_HEADER_BYTES];  // the same of those without elements
     struct swml_known known;           // the same of answers
 
     struct swml_slot *slots;
@@ -100,16 +102,42 @@ static inline const struct swml_scale *swml_scale_of(const struct swml_worker *w
     return &w->scales[(uint8_t)exponent];
 }
 
+static inline bool swml_is_collective(const struct swml_job *job) {
+    return job->tensor.reach != SWML_ALL;
+}
+
+// Whether this worker adds elements to the job's blocks.
+static inline bool swml_adds(const struct swml_worker *w, const struct swml_job *job) {
+    const enum swml_reach reach = job->tensor.reach;
+
+    return reach <= SWML_TO_ONE || (reach == SWML_FROM_ONE && job->tensor.who == w->config.rank);
+}
+
+// Whether it gets their sums.
+static inline bool swml_gets(const struct swml_worker *w, const struct swml_job *job) {
+    const bool is_who = job->tensor.who == w->config.rank;
+
+    return job->tensor.reach == SWML_ALL || (job->tensor.reach == SWML_TO_ONE && is_who) ||
+           (job->tensor.reach == SWML_FROM_ONE && !is_who);
+}
+
+// Where sums of the job are to be found once they have come: a root has sent them itself.
+static inline const void *swml_sums(const struct swml_worker *w, const struct swml_job *job) {
+    return swml_gets(w, job) ? job->tensor.out : job->tensor.in;
+}
+
 // ---- resume.c ----
 
 // 0, or SILKEN_ERR_NOMEM.
 int swml_kept_init(struct swml_worker *w);
 // The slot's answer has come, and is in the tensor.
-static inline void swml_keep(struct swml_slot *slot, int8_t exponent) {
+// 'elsewhere': only another worker got it.
+static inline void swml_keep(struct swml_slot *slot, int8_t exponent, bool elsewhere) {
     slot->kept_exponent = exponent;
     slot->kept_scale = slot->scale;
-    slot->kept_nothing = slot->exponent_round;
-    slot->kept_job = slot->exponent_round ? NULL : slot->job;
+    slot->kept_nothing = slot->exponent_round || slot->job->tensor.reach == SWML_NONE;
+    slot->kept_elsewhere = !slot->kept_nothing && elsewhere;
+    slot->kept_job = slot->kept_nothing || elsewhere ? NULL : slot->job;
     slot->kept_block = slot->block;
 }
 // A tensor is complete, and about to be its owner's again: what slots keep of it is copied.

@@ -98,6 +98,7 @@ struct added_egress_t {
         (UDP_PORT_ATP, 272): parse_atp;                                                               \
         (UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK, 146): parse_switchml;                          \
         (UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK, 274): parse_switchml;                          \
+        (UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK, EMPTY_UDP_LENGTH): parse_switchml;             \
         LIBRA_LENGTHS                                                                                 \
         default: accept;                                                                              \
     }
@@ -130,7 +131,8 @@ struct added_egress_t {
 // Results begin with SwitchML's bridge header and what its last pass was.
 #define OTHER_KINDS                                                                                   \
     (kind_t)(bit<8>)switchml_op_t.READ_LOW: parse_result;                                             \
-    (kind_t)(bit<8>)switchml_op_t.READ_NONE: parse_result;
+    (kind_t)(bit<8>)switchml_op_t.READ_NONE: parse_result;                                            \
+    (kind_t)(bit<8>)switchml_op_t.READ_BRIEF: parse_result;
 
 #define BEHIND_EGRESS_IPV4                                                                            \
     transition select(hdr.bridge.kind) {                                                              \
@@ -147,6 +149,7 @@ struct added_egress_t {
         pkt.extract(hdr.added.switchml.ethernet);                                                     \
         pkt.extract(hdr.added.switchml.ipv4);                                                         \
         pkt.extract(hdr.added.switchml.udp);                                                          \
+        pkt.extract(hdr.added.switchml.switchml);                                                     \
         transition accept;                                                                            \
     }                                                                                                 \
                                                                                                       \
@@ -172,6 +175,7 @@ control AddedDeparser(packet_out pkt, inout added_headers_t hdr, in added_egress
         pkt.emit(hdr.tag);
         pkt.emit(hdr.switchml.ipv4);
         pkt.emit(hdr.switchml.udp);
+        pkt.emit(hdr.switchml.switchml);
         pkt.emit(hdr.atp.udp);
         pkt.emit(hdr.atp.atp);
     }

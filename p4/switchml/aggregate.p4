@@ -30,6 +30,7 @@ struct ingress_metadata_t {
     bool          bad_checksum;
     bool          length_ok;
     bool          admitted;
+    bool          no_audience;    // of a collective operation: the job has none of this number
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;
@@ -177,9 +178,10 @@ control Tally(inout headers_t hdr, inout ingress_metadata_t md, inout exponent_t
             (op_t.CONSUME, _)  : look();
             (op_t.READ_LOW, _) : harvest();
             (op_t.READ_NONE, _): harvest();
+            (op_t.READ_BRIEF, _): harvest();
         }
         const default_action = NoAction;
-        size = 4;
+        size = 5;
     }
 
     apply {
@@ -269,6 +271,82 @@ control Lane(inout value_t low, inout value_t high, in ingress_metadata_t md) {
 
     apply {
         lane.apply();
+    }
+}
+
+// The elements of a packet that has none.
+control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
+    action zeros() {
+        hdr.low.v00 = 0;
+        hdr.low.v01 = 0;
+        hdr.low.v02 = 0;
+        hdr.low.v03 = 0;
+        hdr.low.v04 = 0;
+        hdr.low.v05 = 0;
+        hdr.low.v06 = 0;
+        hdr.low.v07 = 0;
+        hdr.low.v08 = 0;
+        hdr.low.v09 = 0;
+        hdr.low.v10 = 0;
+        hdr.low.v11 = 0;
+        hdr.low.v12 = 0;
+        hdr.low.v13 = 0;
+        hdr.low.v14 = 0;
+        hdr.low.v15 = 0;
+        hdr.low.v16 = 0;
+        hdr.low.v17 = 0;
+        hdr.low.v18 = 0;
+        hdr.low.v19 = 0;
+        hdr.low.v20 = 0;
+        hdr.low.v21 = 0;
+        hdr.low.v22 = 0;
+        hdr.low.v23 = 0;
+        hdr.low.v24 = 0;
+        hdr.low.v25 = 0;
+        hdr.low.v26 = 0;
+        hdr.low.v27 = 0;
+        hdr.low.v28 = 0;
+        hdr.low.v29 = 0;
+        hdr.low.v30 = 0;
+        hdr.low.v31 = 0;
+        hdr.high.v00 = 0;
+        hdr.high.v01 = 0;
+        hdr.high.v02 = 0;
+        hdr.high.v03 = 0;
+        hdr.high.v04 = 0;
+        hdr.high.v05 = 0;
+        hdr.high.v06 = 0;
+        hdr.high.v07 = 0;
+        hdr.high.v08 = 0;
+        hdr.high.v09 = 0;
+        hdr.high.v10 = 0;
+        hdr.high.v11 = 0;
+        hdr.high.v12 = 0;
+        hdr.high.v13 = 0;
+        hdr.high.v14 = 0;
+        hdr.high.v15 = 0;
+        hdr.high.v16 = 0;
+        hdr.high.v17 = 0;
+        hdr.high.v18 = 0;
+        hdr.high.v19 = 0;
+        hdr.high.v20 = 0;
+        hdr.high.v21 = 0;
+        hdr.high.v22 = 0;
+        hdr.high.v23 = 0;
+        hdr.high.v24 = 0;
+        hdr.high.v25 = 0;
+        hdr.high.v26 = 0;
+        hdr.high.v27 = 0;
+        hdr.high.v28 = 0;
+        hdr.high.v29 = 0;
+        hdr.high.v30 = 0;
+        hdr.high.v31 = 0;
+    }
+
+    apply {
+        if (md.op == op_t.CONSUME && hdr.switchml.msg_type & MSG_TYPE_EMPTY_MASK == MSG_TYPE_EMPTY) {
+            zeros();
+        }
     }
 }
 

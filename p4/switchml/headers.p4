@@ -60,7 +60,8 @@ enum bit<3> packet_size_t {
     ELEMENTS_256 = 3
 }
 
-// msg_type    the published client sends 1 and expects 1; the switch neither reads nor changes it
+// msg_type    the published client sends 1 and expects 1; the switch does not change it. 12 to 15 are collective
+//             operations, whose packets and results need not have elements: see MSG_TYPE_COLLECTIVE
 // job_number  selects, together with the sender, an entry of the table `workers`. The published
 //             client counts its all-reduce calls here, modulo 256: register all 256 numbers for it.
 // tsi         the sender's business (which chunk this is), returned as it came; the published
@@ -78,9 +79,23 @@ header switchml_h {
 
 const bit<4> MSG_TYPE_AGGREGATE = 1;
 
+// Collective operations (README.md): the two upper bits are set, and `e1` says who of the job gets the elements of the
+// result (table `audiences`). The third: the packet has no elements itself, which stand for zeros. The fourth: its sender wants
+// a result without elements, if it has to ask again.
+const bit<4> MSG_TYPE_COLLECTIVE      = 0b1100;
+const bit<4> MSG_TYPE_COLLECTIVE_MASK = 0b1100;
+const bit<4> MSG_TYPE_EMPTY           = 0b1110;
+const bit<4> MSG_TYPE_EMPTY_MASK      = 0b1110;
+const bit<4> MSG_TYPE_BRIEF           = 0b1101;
+const bit<4> MSG_TYPE_BRIEF_MASK      = 0b1101;
+
+// Without elements a packet has 20 + 8 + 8 + 2 bytes from IPv4 on.
+const bit<16> EMPTY_TOTAL_LEN  = 38;
+const bit<16> EMPTY_UDP_LENGTH = 18;
+
 // Exponents of the block that the sender will send next in this slot; in a result, the largest that
 // any worker announced. The published client uses e0 alone, for the packet's whole block, and leaves
-// e1 undefined; e1 is free for a second block size.
+// e1 undefined; e1 is free for a second block size. In collective operations e1 is the audience, the same at all workers.
 header exponents_h {
     exponent_t e0;
     exponent_t e1;
@@ -136,7 +151,8 @@ enum bit<8> op_t {
     READ_LOW  = 5,  // result: read the first half of this pipe's elements
     READ_HIGH = 6,  // result: read the second half
     READ_NONE = 7,  // result: the elements are in the packet, only the exponents are missing
-    DROP      = 8   // refused, `reason` says why
+    DROP      = 8,  // refused, `reason` says why
+    READ_BRIEF = 9  // result of a collective operation without its elements: read the exponents
 }
 
 // Why a packet was dropped: the index into the counter `drops`. No packet is dropped for its IPv4 checksum.
@@ -148,7 +164,8 @@ enum bit<8> drop_reason_t {
     BAD_POOL_INDEX = 5,  // slot outside the job's pool
     DUPLICATE      = 6,  // repeated before the slot was complete: nothing to answer yet
     BAD_STATE      = 7,  // no step for this packet in `steps`: a fault of the program
-    OTHER_SESSION  = 8   // of another session of the job, or between two
+    OTHER_SESSION  = 8,  // of another session of the job, or between two
+    NO_AUDIENCE    = 9   // a collective operation for an audience that the job does not have
 }
 
 // In front of a packet between two passes and on the way to egress; never on a wire. The ingress
@@ -161,7 +178,8 @@ header bridge_h {
     bit<8>       num_workers;
     bit<8>       _pad;
     bit<16>      cell;         // version (1 bit) and slot in the pipe's registers (15 bits)
-    bit<16>      group;        // the job's multicast group
+    bit<16>      group;        // multicast group of who gets the result
+    bit<16>      brief_group;  // of who gets it without elements, in collective operations
     bit<16>      rid;          // names the worker: replication id of its copies
     bit<16>      port;         // where the worker is attached
     bit<32>      worker_bit;   // one bit: the worker in the slots' bitmaps

@@ -20,6 +20,14 @@ const PortId_t RECIRCULATE_PIPE_0 = PIPE_0 ++ 7w68;
 const PortId_t RECIRCULATE_PIPE_1 = PIPE_1 ++ 7w68;
 const PortId_t RECIRCULATE_PIPE_2 = PIPE_2 ++ 7w68;
 const PortId_t RECIRCULATE_PIPE_3 = PIPE_3 ++ 7w68;
+// Results without elements take another port of the pipe whose elements were the last, and so a pass of their own: a group
+// of two copies the packet that completes a slot to both ports, and each copy knows by its port what it is to become.
+const PortId_t BRIEF_PIPE_0 = PIPE_0 ++ 7w70;
+const PortId_t BRIEF_PIPE_1 = PIPE_1 ++ 7w70;
+const PortId_t BRIEF_PIPE_3 = PIPE_3 ++ 7w70;
+const MulticastGroupId_t SPLIT_PIPE_0 = 14w0x3ffc ++ PIPE_0;
+const MulticastGroupId_t SPLIT_PIPE_1 = 14w0x3ffc ++ PIPE_1;
+const MulticastGroupId_t SPLIT_PIPE_3 = 14w0x3ffc ++ PIPE_3;
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
                      out ingress_intrinsic_metadata_t ig_intr_md) {
@@ -30,11 +38,15 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.advance(PORT_METADATA_SIZE);
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
+        md.no_audience = false;
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;
             RECIRCULATE_PIPE_1: parse_bridge;
             RECIRCULATE_PIPE_2: parse_bridge;
             RECIRCULATE_PIPE_3: parse_bridge;
+            BRIEF_PIPE_0: parse_brief;
+            BRIEF_PIPE_1: parse_brief;
+            BRIEF_PIPE_3: parse_brief;
             default: parse_ethernet;
         }
     }
@@ -57,8 +69,10 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
-        transition select(hdr.switchml.size) {
-            packet_size_t.ELEMENTS_32: parse_high;
+        transition select(hdr.switchml.msg_type, hdr.switchml.size) {
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32): parse_no_high;
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): parse_no_elements;
+            (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
     }
@@ -81,6 +95,19 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
+        transition accept;
+    }
+
+    // The second half of what the last pipe has added up is still there. It ends here, whatever the bridge header says is next.
+    state parse_brief {
+        pkt.extract(hdr.bridge);
+        pkt.extract(hdr.ethernet);
+        pkt.extract(hdr.ipv4);
+        pkt.extract(hdr.udp);
+        pkt.extract(hdr.switchml);
+        pkt.extract(hdr.exponents);
+        pkt.advance(1024);
+        md.op = op_t.READ_BRIEF;
         transition accept;
     }
 
@@ -116,8 +143,10 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
         md.op = op_t.ARRIVE;
-        transition select(hdr.switchml.size) {
-            packet_size_t.ELEMENTS_32: parse_high;
+        transition select(hdr.switchml.msg_type, hdr.switchml.size) {
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32): parse_no_high;
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): parse_no_elements;
+            (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
     }
@@ -131,6 +160,18 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_elements {
         pkt.extract(hdr.low);
         pkt.extract(hdr.high);
+        transition accept;
+    }
+
+    // The same of a packet without elements: Zeros sets them.
+    state parse_no_high {
+        hdr.high.setValid();
+        transition accept;
+    }
+
+    state parse_no_elements {
+        hdr.low.setValid();
+        hdr.high.setValid();
         transition accept;
     }
 
@@ -154,8 +195,8 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
     }
 }
 
-// Only results come through egress; everything else bypasses it. The SwitchML header and all behind
-// it are payload here: they are right already.
+// Only results come through egress; everything else bypasses it. The exponents and all behind them are payload here:
+// they are right already.
 parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
                     out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
@@ -164,6 +205,7 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
+        pkt.extract(hdr.switchml);
         transition accept;
     }
 }
@@ -180,6 +222,7 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.udp);
+        pkt.emit(hdr.switchml);
     }
 }
 

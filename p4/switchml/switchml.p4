@@ -22,6 +22,7 @@
 
 #define WORKERS        1024    // workers of all jobs; also how many replication ids there are
 #define WORKER_ENTRIES 4096
+#define AUDIENCES      4096    // of all jobs
 
 // ---------------------------------------------------------------------------------------------------
 // Who may aggregate, and where.
@@ -56,6 +57,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge._pad = 0;
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
         hdr.bridge.group = group;
+        hdr.bridge.brief_group = 0;
         hdr.bridge.rid = rid;
         hdr.bridge.port = port;
         hdr.bridge.worker_bit = worker_bit;
@@ -110,6 +112,31 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         size = 256;
     }
 
+    // Who gets the result of a collective operation with its elements, and who without: its packets say it by a number of
+    // the job's, and the control plane which multicast groups these are. A packet for an audience that there is not gets no
+    // result, but screen does not wait for that: if it is in the first pipe, its elements are added.
+    action audience(bit<16> group, bit<16> brief_group) {
+        hdr.bridge.group = group;
+        hdr.bridge.brief_group = brief_group;
+    }
+
+    action nobody() {
+        md.no_audience = true;
+    }
+
+    table audiences {
+        key = {
+            hdr.switchml.job_number : exact;
+            hdr.exponents.e1        : exact @name("audience");
+        }
+        actions = {
+            audience;
+            @defaultonly nobody;
+        }
+        const default_action = nobody;
+        size = AUDIENCES;
+    }
+
     action length_fits() {
         md.length_ok = true;
     }
@@ -121,22 +148,28 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
     table lengths {
         key = {
-            hdr.switchml.size  : exact;
-            hdr.ipv4.total_len : exact;
-            hdr.udp.length     : exact;
+            hdr.switchml.msg_type : ternary;
+            hdr.switchml.size     : ternary;
+            hdr.ipv4.total_len    : ternary;
+            hdr.udp.length        : ternary;
         }
         actions = {
             length_fits;
             length_differs;
         }
         const entries = {
-            (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
-            (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
-            (packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
-            (packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _, _)                                                      : length_differs();
+            (_, packet_size_t.ELEMENTS_32, 166, 146)                                                               : length_fits();
+            (_, packet_size_t.ELEMENTS_64, 294, 274)                                                               : length_fits();
+            (_, packet_size_t.ELEMENTS_128, 550, 530)                                                              : length_fits();
+            (_, packet_size_t.ELEMENTS_256, 1062, 1042)                                                            : length_fits();
         }
         const default_action = length_differs;
-        size = 4;
+        size = 9;
     }
 
     action consume() {
@@ -200,6 +233,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         sessions.apply();
         lengths.apply();
         screen.apply();
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+            audiences.apply();
+        }
     }
 }
 
@@ -233,6 +269,20 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         again(op, port);
     }
 
+    // The same of a collective operation, twice: the copy that takes the other port is delivered without elements.
+    action split_result(op_t op, MulticastGroupId_t both) {
+        hdr.low.setInvalid();
+        hdr.bridge.unicast = 0;
+        hdr.bridge.op = op;
+        ig_tm_md.mcast_grp_a = both;
+        ig_tm_md.bypass_egress = 1;
+    }
+
+    action deliver_brief() {
+        hdr.bridge.op = op_t.READ_BRIEF;
+        ig_tm_md.mcast_grp_a = hdr.bridge.brief_group;
+    }
+
     action deliver_to_job() {
         ig_tm_md.mcast_grp_a = hdr.bridge.group;
     }
@@ -240,6 +290,11 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     action deliver_to_worker() {
         resent.count(hdr.bridge.rid);
         ig_tm_md.ucast_egress_port = hdr.bridge.port[8:0];
+    }
+
+    action deliver_brief_to_worker() {
+        hdr.bridge.op = op_t.READ_BRIEF;
+        deliver_to_worker();
     }
 
     // Aggregated, and others are still missing: it ends here, and is not lost.
@@ -262,62 +317,97 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             md.missing                   : ternary;
             hdr.bridge.num_workers       : ternary;
             hdr.bridge.unicast           : ternary;
+            hdr.switchml.msg_type        : ternary;
+            hdr.bridge.group             : ternary;
+            md.no_audience               : ternary;
         }
         actions = {
             again;
             next_pipe;
             start_result;
+            split_result;
+            deliver_brief;
+            deliver_brief_to_worker;
             deliver_to_job;
             deliver_to_worker;
             absorb;
             refuse;
         }
         const entries = {
-            (op_t.RELAY, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+            (_, _, _, _, _, _, _, _, true): refuse(drop_reason_t.NO_AUDIENCE);
+
+            // What has no elements gets none on the way.
+            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _): next_pipe(RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, _, _, _, _, _): absorb();
+            // Of a collective operation whose elements nobody wants there is one result without them.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            // Of others there are two.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _, _, _, _): absorb();
 
             // A repetition: of a complete slot it asks for the result, else there is nothing to say.
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+            // Who wants no elements in the answer gets none.
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, PIPE_2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, PIPE_1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, PIPE_0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, PIPE_2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, PIPE_1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_0, _, _, 0) : deliver_to_job();
-            (op_t.READ_LOW, _, PIPE_0, _, _, 1) : deliver_to_worker();
-            (op_t.READ_NONE, _, _, _, _, 0): deliver_to_job();
-            (op_t.READ_NONE, _, _, _, _, 1): deliver_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _, _, _) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _, _, _) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0, _, _, _): deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1, _, _, _): deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 0, _, _, _): deliver_brief();
+            (op_t.READ_BRIEF, _, _, _, _, 1, _, _, _): deliver_brief_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
-        size = 40;
+        size = 64;
     }
 
     apply {
@@ -335,6 +425,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Seen() seen;
     Tally() tally0;
     Tally() tally1;
+    Zeros() zeros;
     Lanes() lanes;
     Steps() steps;
     Forward() forward;
@@ -361,6 +452,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
 
+        zeros.apply(hdr, md);
         if (md.op == op_t.CONSUME) {
             seen.apply(hdr, md);
         }
@@ -425,6 +517,32 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         counters = sent;
     }
 
+    action lengths_are(bit<16> total_len, bit<16> udp_length) {
+        hdr.ipv4.total_len = total_len;
+        hdr.udp.length = udp_length;
+    }
+
+    // A result may have elements although its packet had none, and the other way round.
+    table lengths {
+        key = {
+            hdr.bridge.op     : ternary;
+            hdr.switchml.size : ternary;
+        }
+        actions = {
+            lengths_are;
+            NoAction;
+        }
+        const entries = {
+            (op_t.READ_BRIEF, _)                : lengths_are(EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH);
+            (_, packet_size_t.ELEMENTS_32)      : lengths_are(166, 146);
+            (_, packet_size_t.ELEMENTS_64)      : lengths_are(294, 274);
+            (_, packet_size_t.ELEMENTS_128)     : lengths_are(550, 530);
+            (_, packet_size_t.ELEMENTS_256)     : lengths_are(1062, 1042);
+        }
+        const default_action = NoAction;
+        size = 5;
+    }
+
     apply {
         if (hdr.bridge.unicast == 1) {
             md.rid = hdr.bridge.rid;
@@ -432,6 +550,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
+        lengths.apply();
     }
 }
 

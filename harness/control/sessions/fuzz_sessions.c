@@ -74,8 +74,13 @@ static void started(void *owner, struct sessions_job *j) {
         check(gather_nonce(j->gather, i) != 0);
 }
 
-static const struct sessions_job_ops ops = {open_gate, under_way,     clear,  answer,
-                                            number,    random_number, started};
+static const struct sessions_job_ops ops = {.open = open_gate,
+                                            .under_way = under_way,
+                                            .clear = clear,
+                                            .answer = answer,
+                                            .number = number,
+                                            .random = random_number,
+                                            .started = started};
 
 // A message as the bytes have it, or the last answer's with some of it.
 static void deliver(struct world *w, uint8_t how, const uint8_t *bytes, size_t length) {

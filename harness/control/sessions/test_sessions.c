@@ -151,8 +151,13 @@ static void started(void *owner, struct sessions_job *j) {
     ((struct world *)owner)->sessions++;
 }
 
-static const struct sessions_job_ops ops = {open_gate, under_way,     clear,  answer,
-                                            number,    random_number, started};
+static const struct sessions_job_ops ops = {.open = open_gate,
+                                            .under_way = under_way,
+                                            .clear = clear,
+                                            .answer = answer,
+                                            .number = number,
+                                            .random = random_number,
+                                            .started = started};
 
 // It remembers nothing.
 static void start_switch(struct world *w) {
@@ -495,6 +500,32 @@ static void test_two_of_a_rank(void **unused) {
     gather_free(g);
 }
 
+// Members are told of the job's audiences with the start, and do not lose them while the session
+// runs.
+static void test_audiences(void **unused) {
+    struct gather *g = two_workers();
+    const struct session_message self = member_of(0, 5);
+    struct session_message start;
+    struct session_member member;
+    (void)unused;
+    session_member_init(&member, &self, false, 5);
+    joins(g, 0, 5, 0);
+    joins(g, 1, 6, 0);
+    gather_audiences(g, true);
+    gather_start(g, 3, 33);
+    start = hear(g, member_of(0, 5), MS);
+    assert_int_equal(SESSION_START, start.kind);
+    assert_int_equal(SESSION_AUDIENCES, start.flags);
+    session_member_hear(&member, &start, MS);
+    assert_true(session_is_on(&member, MS) && member.audiences);
+    gather_audiences(g, false);
+    start = hear(g, member_of(0, 5), 2 * MS);
+    assert_int_equal(0, start.flags);
+    session_member_hear(&member, &start, 2 * MS);
+    assert_true(member.audiences);
+    gather_free(g);
+}
+
 // Whoever begins again ends the session of the others, unless all have left.
 static void test_a_successor(void **unused) {
     struct gather *g = two_workers();
@@ -625,15 +656,11 @@ static void test_frames(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_two_of_a_rank),
-        cmocka_unit_test(test_a_successor),
-        cmocka_unit_test(test_a_cookie_is_good_once),
-        cmocka_unit_test(test_a_lease),
-        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_words),
+        cmocka_unit_test(test_two_of_a_rank), cmocka_unit_test(test_audiences),
+        cmocka_unit_test(test_a_successor),   cmocka_unit_test(test_a_cookie_is_good_once),
+        cmocka_unit_test(test_a_lease),       cmocka_unit_test(test_any_order),
     };
     for (int i = 1; i + 1 < argc; i += 2)
         *(strcmp(argv[i], "--from") == 0 ? &from : &seeds) = strtoull(argv[i + 1], NULL, 10);

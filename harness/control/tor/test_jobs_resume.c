@@ -35,7 +35,27 @@ struct training {
     unsigned lose; // of 100 frames
     uint32_t random;
     uint64_t lost, frames, again; // 'again': a worker is asked for what another one misses
+    bool collectives, to_one;     // some tensors are not for all, or all are for one worker
+    bool deaf[WORKERS];           // what is sent to it is lost
 };
+
+static enum swml_reach reach_of(const struct training *t, unsigned tensor) {
+    static const enum swml_reach reaches[] = {SWML_FROM_ONE, SWML_ALL, SWML_NONE, SWML_ALL};
+    if (!t->collectives)
+        return SWML_ALL;
+    return t->to_one ? SWML_TO_ONE : reaches[tensor % 4];
+}
+
+// What worker 'v' adds to tensors of integers: a root alone, or all.
+static bool adds(enum swml_reach reach, unsigned tensor, unsigned v) {
+    return reach == SWML_ALL || reach == SWML_TO_ONE ||
+           (reach == SWML_FROM_ONE && v == tensor % WORKERS);
+}
+
+static bool gets(enum swml_reach reach, unsigned tensor, unsigned w) {
+    return reach == SWML_ALL || (reach == SWML_TO_ONE && w == tensor % WORKERS) ||
+           (reach == SWML_FROM_ONE && w != tensor % WORKERS);
+}
 
 static uint32_t next_random(struct training *t) {
     t->random = t->random * 1664525 + 1013904223;
@@ -78,17 +98,22 @@ static void submit(struct training *t, unsigned w) {
         else
             integers[i] = value(w, n, i);
     t->memory[w][n] = integers;
-    const struct swml_tensor tensor = {n % 2 ? SWML_F32 : SWML_I32, integers, integers, ELEMENTS,
-                                       NULL};
+    const struct swml_tensor tensor = {.type = n % 2 ? SWML_F32 : SWML_I32,
+                                       .in = integers,
+                                       .out = integers,
+                                       .count = ELEMENTS,
+                                       .reach = reach_of(t, n),
+                                       .who = n % WORKERS};
     assert_int_equal(swml_worker_submit(t->workers[w], &tensor, t->now), 0);
 }
 
 // Floats are numbers of 20 bits, which SwitchML has exactly.
 static void check(const struct training *t, unsigned w, unsigned tensor) {
+    const enum swml_reach reach = reach_of(t, tensor);
     for (unsigned i = 0; i < ELEMENTS; i++) {
-        int32_t sum = 0;
-        for (unsigned v = 0; v < WORKERS; v++)
-            sum += value(v, tensor, i);
+        int32_t sum = gets(reach, tensor, w) ? 0 : value(w, tensor, i); // else what it had
+        for (unsigned v = 0; v < WORKERS && gets(reach, tensor, w); v++)
+            sum += adds(reach, tensor, v) ? value(v, tensor, i) : 0;
         const double is = tensor % 2 ? (double)((float *)t->memory[w][tensor])[i] * 8
                                      : (double)((int32_t *)t->memory[w][tensor])[i];
         if (is != sum)
@@ -116,6 +141,12 @@ static void read_all(struct training *t, unsigned w) {
     }
 }
 
+static void lose_all(struct training *t, unsigned w) {
+    uint8_t f[RIG_FRAME];
+    while (rig_take(t->r, port_of_worker[w], f) > 0) {
+    }
+}
+
 // Some packets of a worker; what comes back waits at its port.
 static void write_some(struct training *t, unsigned w, unsigned most) {
     uint8_t f[SWML_MAX_FRAME];
@@ -130,7 +161,9 @@ static void step(struct training *t) {
     for (unsigned w = 0; w < WORKERS; w++) {
         if (t->asleep[w])
             continue;
-        if (next_random(t) % 4)
+        if (t->deaf[w])
+            lose_all(t, w);
+        else if (next_random(t) % 4)
             read_all(t, w);
         write_some(t, w, next_random(t) % 12);
     }
@@ -180,8 +213,11 @@ static struct rig *begin(void) {
 static void killed(struct training *t) {
     const unsigned lose = t->lose;
     t->lose = 50; // what is in sockets is read yet, or was lost with it
-    for (unsigned w = 0; w < WORKERS; w++)
+    for (unsigned w = 0; w < WORKERS; w++) {
+        if (t->deaf[w])
+            lose_all(t, w);
         read_all(t, w);
+    }
     t->lose = lose;
     rig_free(t->r);
     t->r = begin();
@@ -269,6 +305,52 @@ static void test_killed_in_the_middle(void **state) {
         free_training(t);
     }
     assert_true(again > 0);
+}
+
+// Broadcasts and barriers between the sums: a root tells what it has sent.
+static void test_killed_in_collective_operations(void **state) {
+    (void)state;
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        struct training *t = train(seed, seed % 2 ? 0 : 10, ONE);
+        t->collectives = true;
+        for (unsigned kills = 0; kills < 3; kills++) {
+            if (run(t, 5 + next_random(t) % 40))
+                break;
+            killed(t);
+        }
+        if (!run(t, 20000))
+            fail_msg("seed %u: it stands still", seed);
+        assert_false(is_resuming(t->r));
+        free_training(t);
+    }
+}
+
+// A sum for one worker that misses it while others know that it is complete is in nobody's memory:
+// then nobody goes on, and there are no other sums. Who has its sum tells those who do not know
+// that it is complete. Tensor 0 is for worker 0.
+static void test_killed_in_sums_to_one(void **state) {
+    (void)state;
+    for (unsigned deaf = 0; deaf < 2; deaf++) {
+        struct training *t = train(5, 0, ONE);
+        t->collectives = t->to_one = true;
+        for (unsigned w = 0; w < WORKERS; w++)
+            t->deaf[w] = (w > 0) == deaf;
+        assert_false(run(t, 100));
+        killed(t);
+        memset(t->deaf, 0, sizeof t->deaf);
+        if (deaf) {
+            assert_true(run(t, 20000));
+            assert_false(is_resuming(t->r));
+            assert_int_equal(swml_worker_stats(t->workers[0]).ignored[SWML_NOT_KEPT], 0);
+        } else {
+            assert_false(run(t, 3000));
+            assert_true(is_resuming(t->r));
+            assert_int_equal(t->done[0], 0);
+            assert_true(swml_worker_stats(t->workers[1]).ignored[SWML_NOT_KEPT] > 0);
+            assert_true(swml_worker_stats(t->workers[2]).ignored[SWML_NOT_KEPT] > 0);
+        }
+        free_training(t);
+    }
 }
 
 // The same without the mechanism: slots begin empty at once, and those who are a use behind wait
@@ -486,6 +568,8 @@ static void test_tags_and_lags(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_killed_in_the_middle),
+        TEST(test_killed_in_collective_operations),
+        TEST(test_killed_in_sums_to_one),
         TEST(test_not_without_it),
         TEST(test_a_worker_that_computes),
         TEST(test_a_worker_that_began_anew),

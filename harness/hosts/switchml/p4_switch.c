@@ -77,6 +77,65 @@ static void add_group(struct p4_switch *s, const struct sut_job *job) {
         net_die("multicast", "group refused");
 }
 
+// Multicast groups of audiences: of worker i alone, and of all but that. Each has nodes of its own.
+static unsigned one_group(unsigned worker) {
+    return 100 + 2 * worker;
+}
+
+static unsigned rest_group(unsigned worker) {
+    return one_group(worker) + 1;
+}
+
+static void set_group(struct p4_switch *s, unsigned group, const struct sut_job *job,
+                      unsigned worker, bool rest) {
+    struct sk_pre_member member[SUT_MAX_WORKERS] = {0};
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < job->workers; i++) {
+        uint16_t port = dev_port(s, i);
+        if ((i == worker) == rest)
+            continue;
+        member[n].node = group * 64 + i;
+        if (sk_pre_node_set(s->sw, member[n++].node, (uint16_t)(i + 1), &port, 1) < 0)
+            net_die("multicast", "node refused");
+    }
+    if (sk_pre_group_set(s->sw, group, member, n) < 0)
+        net_die("multicast", "group refused");
+}
+
+static void add_audience(struct p4_switch *s, const struct sut_job *job, unsigned audience,
+                         unsigned group, unsigned brief_group) {
+    char number[4][24];
+    const char *keys[] = {"hdr.switchml.job_number", NET_NUMBER(number[0], job->flow[0].job),
+                          "audience", NET_NUMBER(number[1], audience), NULL};
+    const char *args[] = {"group", NET_NUMBER(number[2], group), "brief_group",
+                          NET_NUMBER(number[3], brief_group), NULL};
+
+    net_entry(s->sw, "audiences", keys, "audience", args);
+}
+
+static void add_audiences(struct p4_switch *s, const struct sut_job *job) {
+    static const unsigned pipes[] = {0, 1, 3}; // in which results begin
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct sk_pre_member member[2] = {{.node = 2 * pipes[i] + 50}, {.node = 2 * pipes[i] + 51}};
+        for (unsigned k = 0; k < 2; k++) {
+            uint16_t port = (uint16_t)(pipes[i] << 7 | (68 + 2 * k));
+            if (sk_pre_node_set(s->sw, member[k].node, 0, &port, 1) < 0)
+                net_die("multicast", "node refused");
+        }
+        if (sk_pre_group_set(s->sw, 0xfff0 + pipes[i], member, 2) < 0)
+            net_die("multicast", "group refused");
+    }
+    for (unsigned i = 0; i < job->workers; i++) {
+        set_group(s, one_group(i), job, i, false);
+        set_group(s, rest_group(i), job, i, true);
+        add_audience(s, job, i, one_group(i), rest_group(i));
+        add_audience(s, job, SWML_ALL_BUT + i, rest_group(i), one_group(i));
+    }
+    add_audience(s, job, SWML_NOBODY, 0, GROUP);
+}
+
 static int reset(void *state, const struct sut_job *job) {
     struct p4_switch *s = state;
     if (job->pool_base + job->pool_size > PIPE_SLOTS)
@@ -86,6 +145,7 @@ static int reset(void *state, const struct sut_job *job) {
     for (unsigned i = 0; i < job->workers; i++)
         add_worker(s, job, i);
     add_group(s, job);
+    add_audiences(s, job);
     return 0;
 }
 

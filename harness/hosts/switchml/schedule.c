@@ -16,6 +16,8 @@
 // All tensors as 32-bit patterns, whatever their type.
 struct tensor {
     enum swml_type type;
+    enum swml_reach reach;
+    unsigned who;
     size_t count;
     uint32_t *in[SUT_MAX_WORKERS];   // what each worker contributes
     uint32_t *room[SUT_MAX_WORKERS]; // where the result goes: count words and a canary
@@ -130,9 +132,22 @@ static uint32_t *words(size_t count) {
     return p;
 }
 
-static void choose_tensor(struct scenario *s, struct tensor *t) {
+static void choose_reach(struct scenario *s, struct tensor *t) {
+    static const enum swml_reach reaches[] = {SWML_ALL,      SWML_TO_ONE,   SWML_TO_ONE,
+                                              SWML_FROM_ONE, SWML_FROM_ONE, SWML_NONE};
+
+    t->reach = reaches[below(s, 6)];
+    t->who = (unsigned)below(s, s->options.job.workers);
+    if (t->reach == SWML_FROM_ONE || t->reach == SWML_NONE)
+        t->type = SWML_I32;
+}
+
+static void choose_tensor(struct scenario *s, struct tensor *t,
+                          const struct schedule_limits *limits) {
     t->type = below(s, 3) == 0 ? SWML_I32 : SWML_F32;
     t->count = any_count(s);
+    if (limits->collectives)
+        choose_reach(s, t);
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         t->in[w] = words(t->count);
         t->room[w] = words(t->count);
@@ -156,7 +171,17 @@ static void make_scenario(struct scenario *s, uint64_t seed, const struct schedu
     choose_options(s, seed, limits);
     s->tensors = 1 + (unsigned)below(s, MAX_TENSORS);
     for (unsigned t = 0; t < s->tensors; t++)
-        choose_tensor(s, &s->tensor[t]);
+        choose_tensor(s, &s->tensor[t], limits);
+}
+
+static bool adds(const struct tensor *t, unsigned w) {
+    return t->reach == SWML_ALL || t->reach == SWML_TO_ONE ||
+           (t->reach == SWML_FROM_ONE && w == t->who);
+}
+
+static bool gets(const struct tensor *t, unsigned w) {
+    return t->reach == SWML_ALL || (t->reach == SWML_TO_ONE && w == t->who) ||
+           (t->reach == SWML_FROM_ONE && w != t->who);
 }
 
 // Every worker submits all tensors, at times of its own; half of them in place.
@@ -165,8 +190,16 @@ static void submit_all(struct scenario *s, struct netsim *sim) {
         uint64_t at = 0;
         for (unsigned i = 0; i < s->tensors; i++) {
             const struct tensor *t = &s->tensor[i];
-            struct swml_tensor job = {.type = t->type, .out = t->room[w], .count = t->count};
+            struct swml_tensor job = {.type = t->type,
+                                      .out = t->room[w],
+                                      .count = t->count,
+                                      .reach = t->reach,
+                                      .who = t->who};
             job.in = below(s, 2) ? t->room[w] : t->in[w];
+            if (t->reach != SWML_ALL && below(s, 2)) { // what it does not need it need not have
+                job.in = adds(t, w) ? job.in : NULL;
+                job.out = gets(t, w) ? job.out : NULL;
+            }
             at += below(s, 2) ? 0 : below(s, 300000);
             netsim_submit(sim, w, &job, at);
         }
@@ -197,6 +230,8 @@ static uint32_t expected(const struct scenario *s, const struct tensor *t, size_
     float result;
 
     for (unsigned w = 0; w < n; w++) {
+        if (!adds(t, w))
+            continue;
         if (t->type == SWML_I32) {
             sum += t->in[w][i];
         } else if (sk_block_factor(m, n) != 0) {
@@ -233,6 +268,13 @@ static bool element_is_right(const struct scenario *s, const struct tensor *t, s
 
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         uint32_t got = t->room[w][i];
+        if (!gets(t, w)) { // nothing is written there
+            if (got == t->in[w][i])
+                continue;
+            snprintf(fault, 160, "tensor %u, element %zu, worker %u: written, but not for it",
+                     (unsigned)(t - s->tensor), i, w);
+            return false;
+        }
         bool close = t->type == SWML_I32 || within_bound(s, t, i, m, got);
         if (got != want || !close) {
             snprintf(fault, 160, "tensor %u, %s, element %zu of %zu, worker %u: %08x, not %08x",

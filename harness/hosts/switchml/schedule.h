@@ -9,6 +9,7 @@
 //   - with the bits that the protocol defines: the scalar quantisation of every worker's block
 // under the global exponent, added modulo 2^32, and converted back;
 //   - for floats, with the exact sum, within the bound of SwitchML's theorem 1;
+//   - where a worker gets no sums, with what was there before;
 //
 // and nothing may be written behind a tensor's end. Scenarios are small (some hundred packets), so
 // that ten thousand of them fit into a minute.
@@ -17,6 +18,7 @@
 #ifndef SILKEN_HARNESS_HOSTS_SWITCHML_SCHEDULE_H
 #define SILKEN_HARNESS_HOSTS_SWITCHML_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +32,7 @@ struct schedule_limits {
     double worst_loss; // the three probabilities are chosen below these, and are often 0
     double worst_duplicate;
     double worst_reorder;
+    bool collectives; // some tensors are not for all (enum swml_reach)
 };
 
 // k = 64 and 256, up to 32 workers and 64 slots, loss to 30%.

@@ -60,12 +60,22 @@ static void test_checksum(void **state) {
 // checksum, which is then wrong. Returns its length.
 static size_t any_answer(struct sk_random *r, uint8_t *frame) {
     const struct swml_flow back = {flow.fabric, flow.worker, flow.job, flow.k};
-    const struct swml_chunk chunk = {(uint16_t)sk_random_below(r, 16384), sk_random_below(r, 2), 3,
-                                     (uint32_t)sk_random_next(r), SWML_DATA};
+    const bool brief = sk_random_below(r, 4) == 0;
+    const struct swml_chunk chunk = {
+        .slot = (uint16_t)sk_random_below(r, 16384),
+        .version = sk_random_below(r, 2),
+        .e0 = 3,
+        .tsi = (uint32_t)sk_random_next(r),
+        .message =
+            sk_random_below(r, 3) ? SWML_DATA : (enum swml_message)(12 + sk_random_below(r, 4)),
+        .audience = (uint8_t)sk_random_below(r, 65)};
     size_t len = swml_frame_bytes(&flow);
 
     memset(frame, (int)sk_random_below(r, 256), len);
-    swml_frame_init(frame, &back);
+    if (brief)
+        swml_frame_init_empty(frame, &back);
+    else
+        swml_frame_init(frame, &back);
     swml_frame_set_chunk(frame, &chunk);
     set_ttl(frame, (uint8_t)(60 + sk_random_below(r, 3)));
     if (sk_random_below(r, 3) == 0)

@@ -360,6 +360,110 @@ static void test_kept_by_others(void **state) {
     assert_int_equal(4711, get32(frame, AT_ELEMENTS));
 }
 
+// ---- collective operations -------------------------------------------------------------------
+
+static void submit_reach(enum swml_reach reach, uint32_t who, int32_t *x, size_t count) {
+    const struct swml_tensor t = {
+        .type = SWML_I32, .in = x, .out = x, .count = count, .reach = reach, .who = who};
+
+    assert_int_equal(0, swml_worker_submit(worker, &t, 0));
+}
+
+// The next packet, and the answer to it without elements. Returns the packet's length.
+static size_t write_and_answer_brief(uint8_t sent[LEN]) {
+    size_t len = swml_worker_write(worker, frame, sizeof frame, 0);
+
+    memcpy(sent, frame, LEN);
+    answer_set16(frame, AT_IP_TOTAL, 38);
+    answer_set16(frame, AT_UDP_LENGTH, 18);
+    answer_make(frame);
+    assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, frame, 52, 0));
+    return len;
+}
+
+// Of a sum that only another worker got there is nothing to pass on, and nobody is told zeros.
+static void test_again_of_anothers_sums(void **state) {
+    int32_t x[K] = {1, 2, 3};
+    uint8_t sent[LEN];
+
+    (void)state;
+    submit_reach(SWML_TO_ONE, 1, x, K);
+    assert_int_equal(LEN, write_and_answer_brief(sent));
+    assert_false(swml_worker_busy(worker));
+    assert_int_equal(SWML_NOT_KEPT, ask_again(sent, BASE, 0));
+    assert_int_equal(1, swml_worker_stats(worker).ignored[SWML_NOT_KEPT]);
+    assert_false(write_one(0));
+    assert_int_equal(SWML_ACCEPTED, ask_where(sent, BASE)); // it does say how far it is
+    expect_reply(3, BASE, POOL);
+    assert_int_equal(1, get32(frame, AT_ELEMENTS));
+}
+
+// A root has what it has sent, also when the tensor is its owner's again.
+static void test_again_of_a_root(void **state) {
+    int32_t x[K];
+    uint8_t sent[LEN];
+
+    (void)state;
+    for (unsigned i = 0; i < K; i++)
+        x[i] = (int32_t)(i * 2654435761u);
+    submit_reach(SWML_FROM_ONE, 0, x, K);
+    assert_int_equal(LEN, write_and_answer_brief(sent));
+    memset(x, 0, sizeof x);
+    assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 0));
+    expect_reply(5, BASE, 0);
+    for (unsigned i = 0; i < K; i++)
+        assert_int_equal(i * 2654435761u, get32(frame, AT_ELEMENTS + 4 * i));
+}
+
+// A barrier is zeros, from whomever. An answer of others that has elements is taken by who wants
+// none, and one without is not by who wants some.
+static void test_kept_of_a_barrier_and_of_sums(void **state) {
+    int32_t x[2 * K] = {0};
+    uint8_t sent[LEN];
+
+    (void)state;
+    submit_reach(SWML_NONE, 0, NULL, 1);
+    assert_int_equal(SWML_EMPTY_FRAME, write_and_answer_brief(sent));
+    assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 0));
+    expect_reply(5, BASE, 0);
+    for (unsigned i = 0; i < K; i++)
+        assert_int_equal(0, get32(frame, AT_ELEMENTS + 4 * i));
+    submit_reach(SWML_TO_ONE, 1, x, K);
+    assert_true(write_one(0));
+    say_head(frame, 5, BASE + 1, 0, 10 + 4 * K);
+    said[AT_E0] = 0x80;
+    set32(said, AT_ELEMENTS, 4711);
+    assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, said, LEN, 0));
+    assert_int_equal(0, x[0]);
+    assert_int_equal(SWML_NOT_KEPT, ask_again(sent, BASE + 1, 0));
+    submit_reach(SWML_TO_ONE, 0, x, K);
+    assert_true(write_one(0));
+    answer_set16(frame, AT_IP_TOTAL, 38);
+    answer_set16(frame, AT_UDP_LENGTH, 18);
+    answer_make(frame);
+    assert_int_equal(SWML_BAD_LENGTH, swml_worker_read(worker, frame, 52, 0));
+    assert_true(swml_worker_busy(worker));
+}
+
+static void test_refused(void **state) {
+    int32_t x[K] = {0};
+    const struct swml_tensor wrong[] = {
+        {.type = SWML_I32, .in = x, .out = x, .count = 1, .reach = SWML_TO_ONE, .who = 2},
+        {.type = SWML_F32, .in = x, .out = x, .count = 1, .reach = SWML_FROM_ONE},
+        {.type = SWML_F32, .in = x, .out = x, .count = 1, .reach = SWML_NONE},
+        {.type = SWML_I32, .in = x, .out = x, .count = 1, .reach = (enum swml_reach)7},
+        {.type = SWML_I32, .in = x, .count = 1, .reach = SWML_TO_ONE, .who = 0},
+        {.type = SWML_I32, .out = x, .count = 1, .reach = SWML_TO_ONE, .who = 1},
+        {.type = SWML_I32, .out = x, .count = 1, .reach = SWML_FROM_ONE, .who = 0},
+        {.type = SWML_I32, .in = x, .count = 1, .reach = SWML_FROM_ONE, .who = 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(SILKEN_ERR_INVALID, swml_worker_submit(worker, &wrong[i], 0));
+    assert_false(swml_worker_busy(worker));
+}
+
 static void test_explains_that_it_was_asked(void **state) {
     int32_t x[K] = {0};
     uint8_t sent[LEN];
@@ -385,6 +489,10 @@ int main(void) {
         WORKER_TEST(test_more_questions_than_wait),
         WORKER_TEST(test_no_questions),
         WORKER_TEST(test_kept_by_others),
+        WORKER_TEST(test_again_of_anothers_sums),
+        WORKER_TEST(test_again_of_a_root),
+        WORKER_TEST(test_kept_of_a_barrier_and_of_sums),
+        WORKER_TEST(test_refused),
         WORKER_TEST(test_explains_that_it_was_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

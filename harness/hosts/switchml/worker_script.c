@@ -22,7 +22,7 @@ struct fuzz {
     unsigned submitted;
     int32_t in[TENSORS][ELEMENTS];
     int32_t out[TENSORS][ELEMENTS + 1];
-    uint8_t sent[SENT][SWML_MAX_FRAME];
+    uint8_t sent[SENT][SWML_MAX_FRAME]; // those without elements with zeros behind
     unsigned sent_count;
 };
 
@@ -47,8 +47,12 @@ static void make_worker(struct fuzz *f) {
 }
 
 static void submit(struct fuzz *f) {
-    struct swml_tensor t = {.type = script_byte(&f->script) % 2 ? SWML_F32 : SWML_I32};
-    unsigned i = f->submitted;
+    static const enum swml_reach reaches[] = {SWML_ALL,    SWML_ALL,      SWML_ALL,  SWML_ALL,
+                                              SWML_TO_ONE, SWML_FROM_ONE, SWML_NONE, SWML_TO_ONE};
+    unsigned what = script_byte(&f->script), i = f->submitted;
+    struct swml_tensor t = {.type = what % 2 ? SWML_F32 : SWML_I32,
+                            .reach = reaches[what / 2 % 8],
+                            .who = what / 16 % 3};
     int rc;
 
     t.count = script_number(&f->script) % (ELEMENTS + 1);
@@ -61,7 +65,7 @@ static void submit(struct fuzz *f) {
     t.cookie = &f->out[i][t.count];
     f->out[i][t.count] = CANARY;
     rc = swml_worker_submit(f->worker, &t, f->now);
-    must(rc == 0 || rc == SILKEN_ERR_STALLED);
+    must(rc == 0 || rc == SILKEN_ERR_STALLED || (rc == SILKEN_ERR_INVALID && t.reach != SWML_ALL));
     f->submitted += rc == 0;
 }
 
@@ -73,8 +77,9 @@ static void send_some(struct fuzz *f) {
         size_t len = swml_worker_write(f->worker, frame, sizeof frame, f->now);
         if (len == 0)
             return;
-        must(len == f->frame_bytes);
-        memcpy(f->sent[f->sent_count++ % SENT], frame, len);
+        must(len == f->frame_bytes || len == SWML_EMPTY_FRAME);
+        memset(frame + len, 0, sizeof frame - len);
+        memcpy(f->sent[f->sent_count++ % SENT], frame, sizeof frame);
     }
 }
 
@@ -89,6 +94,16 @@ static void give(struct fuzz *f, const uint8_t *frame, size_t len) {
     f->given++;
 }
 
+// Of a collective operation: with or without elements, whatever the packet had. Returns its length.
+static size_t set_elements(const struct fuzz *f, uint8_t *frame, bool brief) {
+    size_t len = brief ? SWML_QUESTION_BYTES : f->frame_bytes;
+
+    answer_set16(frame, AT_IP_TOTAL, (uint16_t)(len - 14));
+    answer_set16(frame, AT_UDP_LENGTH, (uint16_t)(len - 34));
+    answer_fix_checksum(frame);
+    return len;
+}
+
 static void give_answer(struct fuzz *f) {
     unsigned which = script_byte(&f->script), changes = script_byte(&f->script) % 4;
     uint8_t frame[SWML_MAX_FRAME];
@@ -98,6 +113,8 @@ static void give_answer(struct fuzz *f) {
         return;
     memcpy(frame, f->sent[which % (f->sent_count < SENT ? f->sent_count : SENT)], len);
     answer_make(frame);
+    if (frame[AT_SIZE] >> 4 >= SWML_COLLECTIVE)
+        len = set_elements(f, frame, script_byte(&f->script) % 2);
     while (changes-- > 0) {
         size_t at = script_number(&f->script) % len;
         frame[at] = script_byte(&f->script);

@@ -283,6 +283,10 @@ struct silken_config {
     struct silken_lease *lease;
 
     struct silken_dlcp_job dlcp;
+
+    // SwitchML without sessions: whoever has made the switch ready has also given it the job's
+    // audiences (see COLLECTIVES below). With sessions workers are told.
+    bool audiences;
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
@@ -345,20 +349,29 @@ int silken_allreduce(struct silken_comm *comm, const void *in, void *out, size_t
 int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,
                   enum silken_type type, enum silken_op op, struct silken_request **request);
 
-// Collective operations above it: every worker calls them in the same order among its other calls,
-// with the same sizes. Each takes one all-reduce of the whole result. Bytes are copied as they are.
-// An ATP job of floats has the third alone: the others go as i32. Errors as above.
+// COLLECTIVES. Every worker calls them in the same order among its other calls, with the same
+// sizes. Bytes are copied as they are. Where the switch has the job's audiences
+// (p4/switchml/README.md; SwitchML with one lane and at most 32 workers) they are its own: a packet
+// goes with its elements only from who has some and only to who wants them, and without from and to
+// all others. So of a broadcast only the root sends data, and only the others receive it; of an
+// all-gather each sends its part; and of a reduce_scatter each receives its part alone. Elsewhere,
+// and for reduce_scatter of i64, whose error all workers are to see, each takes one all-reduce of
+// the whole result. An ATP job of floats has the third alone: the others go as i32. Errors as
+// above.
 //
 // broadcast       'data' of worker 'root' is everybody's: 'bytes'
 // allgather       'out' has 'bytes' of each worker, by rank
 // reduce_scatter  'in' has 'count' elements for each worker, by rank; 'out' has the sums of this
 //                 worker's
 // barrier         returns when all workers have called it
+// in_switch       1: they are the switch's own; 0: all-reduces. Joins the job's session to know it,
+//                 so all workers call it; or an error
 int silken_broadcast(struct silken_comm *comm, void *data, size_t bytes, uint32_t root);
 int silken_allgather(struct silken_comm *comm, const void *in, void *out, size_t bytes);
 int silken_reduce_scatter(struct silken_comm *comm, const void *in, void *out, size_t count,
                           enum silken_type type, enum silken_op op);
 int silken_barrier(struct silken_comm *comm);
+int silken_collectives_in_switch(struct silken_comm *comm);
 
 // The communicator's place in its job.
 uint32_t silken_rank(const struct silken_comm *comm);
