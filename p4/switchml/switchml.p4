@@ -550,7 +550,9 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
-        lengths.apply();
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+            lengths.apply();
+        }
     }
 }
 

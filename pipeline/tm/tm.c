@@ -160,7 +160,8 @@ static void tm_add_group(struct fan_out *f, uint16_t mgid) {
 
 // A multicast's copies are made in the packet's own buffer, one after the other: of its bytes those
 // are kept that egress may change. More of them than LENT, and a copy has a buffer.
-#define LENT 256u
+#define LENT   256u
+#define LISTED 128u // of a group that lists its copies
 struct lender {
     uint32_t changed, head, len;
     bool bypass;
@@ -262,8 +263,8 @@ end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns)
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that
-// sends; 'runs': egress runs for all of them, and what it may change is a line. Nobody looks or
-// records. How many there were; those that are left are the walk's.
+// sends; 'runs': egress runs for all of them, and what it may change is LISTED at most. Nobody looks
+// or records. How many there were; those that are left are the walk's.
 INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct lending *l,
                             uint64_t now_ns, const bool runs) {
     const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
@@ -311,7 +312,7 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
         if (runs) {
             p->head = l->lender.head;
             p->len = l->lender.len;
-            core->copy_line(data, l->lender.kept);
+            copy_lines(core, data, l->lender.kept, l->lender.changed);
         }
         copies++;
     }
@@ -350,7 +351,7 @@ struct sk_packet *tm_multicast(struct sk_core *core, struct sk_packet *p, uint64
     l.req = (struct sk_pre_request){.mgid = (uint16_t)(w >> SK_WISH_MCAST_A_AT),
                                     .level1_exclusion_id = (uint16_t)(w >> SK_WISH_EXCLUDE1_AT)};
     const bool bypass = w & SK_WISH_BYPASS, lends = begin_group(core, p, bypass, now_ns, &l);
-    if (lends && l.walk.next != l.walk.end && !core->recorder && l.lender.changed <= 64) {
+    if (lends && l.walk.next != l.walk.end && !core->recorder && l.lender.changed <= LISTED) {
         const uint64_t copies = bypass ? lend_listed(core, p, &l, now_ns, false)
                                        : lend_listed(core, p, &l, now_ns, true);
         if (l.walk.next == l.walk.end && copies > 0) {
