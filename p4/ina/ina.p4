@@ -246,7 +246,6 @@ parser EgressParser(packet_in pkt, out egress_headers_t hdr, out egress_metadata
         pkt.extract(hdr.switchml.ethernet);
         pkt.extract(hdr.switchml.ipv4);
         pkt.extract(hdr.switchml.udp);
-        pkt.extract(hdr.switchml.switchml);
         transition accept;
     }
 }

@@ -149,7 +149,6 @@ struct added_egress_t {
         pkt.extract(hdr.added.switchml.ethernet);                                                     \
         pkt.extract(hdr.added.switchml.ipv4);                                                         \
         pkt.extract(hdr.added.switchml.udp);                                                          \
-        pkt.extract(hdr.added.switchml.switchml);                                                     \
         transition accept;                                                                            \
     }                                                                                                 \
                                                                                                       \
@@ -175,7 +174,6 @@ control AddedDeparser(packet_out pkt, inout added_headers_t hdr, in added_egress
         pkt.emit(hdr.tag);
         pkt.emit(hdr.switchml.ipv4);
         pkt.emit(hdr.switchml.udp);
-        pkt.emit(hdr.switchml.switchml);
         pkt.emit(hdr.atp.udp);
         pkt.emit(hdr.atp.atp);
     }

@@ -176,7 +176,7 @@ header bridge_h {
     op_t         op;           // what the next pass does
     bit<8>       unicast;      // 1: the result goes to one worker, who asked for it again
     bit<8>       num_workers;
-    bit<8>       _pad;
+    bit<8>       collective;   // of a collective operation its packet's msg_type and size, else 0
     bit<16>      cell;         // version (1 bit) and slot in the pipe's registers (15 bits)
     bit<16>      group;        // multicast group of who gets the result
     bit<16>      brief_group;  // of who gets it without elements, in collective operations

@@ -195,8 +195,8 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
     }
 }
 
-// Only results come through egress; everything else bypasses it. The exponents and all behind them are payload here:
-// they are right already.
+// Only results come through egress; everything else bypasses it. The SwitchML header and all behind
+// it are payload here: they are right already.
 parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
                     out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
@@ -205,7 +205,6 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
-        pkt.extract(hdr.switchml);
         transition accept;
     }
 }
@@ -222,7 +221,6 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.udp);
-        pkt.emit(hdr.switchml);
     }
 }
 

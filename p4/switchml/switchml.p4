@@ -54,7 +54,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.setValid();
         hdr.bridge.unicast = 0;
         hdr.bridge.num_workers = num_workers;
-        hdr.bridge._pad = 0;
+        hdr.bridge.collective = 0;
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
         hdr.bridge.group = group;
         hdr.bridge.brief_group = 0;
@@ -118,6 +118,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     action audience(bit<16> group, bit<16> brief_group) {
         hdr.bridge.group = group;
         hdr.bridge.brief_group = brief_group;
+        hdr.bridge.collective = hdr.switchml.msg_type ++ hdr.switchml.unused ++ hdr.switchml.size;
     }
 
     action nobody() {
@@ -525,19 +526,19 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
     // A result may have elements although its packet had none, and the other way round.
     table lengths {
         key = {
-            hdr.bridge.op     : ternary;
-            hdr.switchml.size : ternary;
+            hdr.bridge.op              : ternary;
+            hdr.bridge.collective[2:0] : ternary @name("size");
         }
         actions = {
             lengths_are;
             NoAction;
         }
         const entries = {
-            (op_t.READ_BRIEF, _)                : lengths_are(EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH);
-            (_, packet_size_t.ELEMENTS_32)      : lengths_are(166, 146);
-            (_, packet_size_t.ELEMENTS_64)      : lengths_are(294, 274);
-            (_, packet_size_t.ELEMENTS_128)     : lengths_are(550, 530);
-            (_, packet_size_t.ELEMENTS_256)     : lengths_are(1062, 1042);
+            (op_t.READ_BRIEF, _)                   : lengths_are(EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH);
+            (_, (bit<3>)packet_size_t.ELEMENTS_32) : lengths_are(166, 146);
+            (_, (bit<3>)packet_size_t.ELEMENTS_64) : lengths_are(294, 274);
+            (_, (bit<3>)packet_size_t.ELEMENTS_128): lengths_are(550, 530);
+            (_, (bit<3>)packet_size_t.ELEMENTS_256): lengths_are(1062, 1042);
         }
         const default_action = NoAction;
         size = 5;
@@ -550,7 +551,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
-        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+        if (hdr.bridge.collective != 0 || hdr.bridge.op == op_t.READ_BRIEF) {
             lengths.apply();
         }
     }
