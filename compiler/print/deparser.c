@@ -269,8 +269,8 @@ static void sign_block(struct signs *s, const struct ir_block *b) {
 }
 
 // Of many changed headers, those that the same blocks change are together.
-static size_t find_together(const struct emit *e, const struct ir_header *const *changed, size_t n,
-                            struct together *found) {
+static size_t deparser_find_together(const struct emit *e, const struct ir_header *const *changed,
+                                     size_t n, struct together *found) {
     const struct ir_gress *g = e->g;
     struct signs s = {.sign = ARENA_ARRAY(e->a, uint64_t, g->headers.n + 1)};
     bool *done = ARENA_ARRAY(e->a, bool, g->headers.n + 1);
@@ -342,7 +342,7 @@ void emit_headers(const struct emit *e) {
     for (size_t i = 0; n <= PLAN_MAX_CHANGED && i < n; i++)
         cases[i] = (struct together){&changed[i], 1};
     if (n > PLAN_MAX_CHANGED)
-        n = find_together(e, changed, n, cases);
+        n = deparser_find_together(e, changed, n, cases);
     const char *const mixed = are_mixed(e, cases, n);
     emit_open(e, "if (there == ~UINT64_C(0)) {");
     emit_line(e, "%s_emit(v, packet, q, there);", e->p);

@@ -263,8 +263,8 @@ end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns)
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that
-// sends; 'runs': egress runs for all of them, and what it may change is LISTED at most. Nobody looks
-// or records. How many there were; those that are left are the walk's.
+// sends; 'runs': egress runs for all of them, and what it may change is LISTED at most. Nobody
+// looks or records. How many there were; those that are left are the walk's.
 INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct lending *l,
                             uint64_t now_ns, const bool runs) {
     const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
