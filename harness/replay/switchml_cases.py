@@ -282,9 +282,10 @@ for n, start in ((64, 1), (256, 2)):
 def collectives(elements, ports):
     def tell(c):
         c.crosses = True
-        job = Job(7, ports, base=32)
-        net = Net(c, [job])
+        job, alone = Job(7, ports, base=32), Job(8, ports[2:], first_rid=9, group=101, base=96)
+        net = Net(c, [job, alone])
         net.add_audiences(job)
+        net.add_audiences(alone, 400)
         uses = {}
 
         def put(w, slot, values, audience, brief, **more):
@@ -308,6 +309,11 @@ def collectives(elements, ports):
             put(w, 4, elements, 64, True, exponent=5 * w)
         for w in (2, 2, 1, 0):  # all, in the slot whose other version has other sums
             net.send(job, w, 4, 1, vector(70 + w, elements))
+        for use, (values, audience, brief) in enumerate((  # one worker: each packet completes its slot
+                (vector(80, elements), 0, False), (vector(81, elements), 0, True), (elements, 64, True), (elements, 0, False),
+                (vector(82, elements), 0, False))):
+            for _ in range(2):
+                net.receive(ports[2], alone.collective(0, 6, use % 2, values, audience, brief, exponent=use))
         for audience in (3, 31, 35, 63, 65, 127):
             put(0, 5, vector(1, elements), audience, False)
         for kind in (1, 12, 13):  # none where some are said to be
@@ -317,8 +323,8 @@ def collectives(elements, ports):
         frame = bytearray(job.collective(0, 5, 0, vector(3, elements), 0, False))
         frame[42] |= 2 << 4  # and some where none are
         net.receive(job.ports[0], bytes(frame))
-    tell.__doc__ = f"""Sums of {elements} elements that one worker gets, that all but one get, and that nobody does: packets and
-    results without elements, repetitions of each before and after a slot is complete, audiences that the job does not
+    tell.__doc__ = f"""Sums of {elements} elements that one worker gets, that all but one get, and that nobody does, of three
+    workers and of one: packets and results without elements, repetitions of each before and after a slot is complete, audiences that the job does not
     have, and lengths that contradict the type."""
     case(f"switchml/collectives_{elements}", PROGRAM)(tell)
 

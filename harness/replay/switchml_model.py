@@ -17,6 +17,7 @@ BRIDGE = 18  # bytes in front of a result on its way to egress
 PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE, NO_AUDIENCE = 1, 3, 4, 5, 6, 9
 
 INGRESS = "drop_ctl in ingress"
+NOBODY = "multicast group without members"
 CONSUMED = "consumed in ingress"
 EGRESS = "drop_ctl in egress"
 
@@ -194,6 +195,8 @@ class Model:
         struct.pack_into(">H", head, 16, HEADERS - 14)
         struct.pack_into(">H", head, 38, HEADERS - 34)
         brief_sent, brief_dropped = self.deliver(bytes(head) + behind, briefs)
+        if without and not repeated and not briefs:  # the job's only worker gets the elements
+            brief_dropped.append((NOBODY, 70 + 128 * last))
         result = bytearray(frame[:HEADERS] + bytes(4 * elements) + behind)
         struct.pack_into(">H", result, 16, HEADERS - 14 + 4 * elements)
         struct.pack_into(">H", result, 38, HEADERS - 34 + 4 * elements)

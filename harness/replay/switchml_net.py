@@ -129,7 +129,7 @@ class Net:
                                       "key": {"hdr.switchml.job_number": job.number, "audience": number},
                                       "action": "audience", "args": {"group": full, "brief_group": brief}})
 
-        for pipe in (0, 1, 3):
+        for pipe in (0, 1, 3) if 0xFFF0 not in model.groups else ():
             group(0xFFF0 + pipe, [(0, 128 * pipe + 68), (0, 128 * pipe + 70)])
         places = [(job.rid(w), port) for w, port in enumerate(job.ports)]
         for w, place in enumerate(places):

@@ -10,7 +10,7 @@ from elements import vector
 from switchml_model import Cell
 from switchml_net import PROGRAM, Job, Net, packed
 
-WORKERS, RECEIVERS, MACS = 4096, 1024, 4096
+WORKERS, RECEIVERS, MACS, AUDIENCES = 4096, 1024, 4096, 4096
 SLOTS, REASONS = 8192, 16
 BASE = SLOTS - 16
 CELLS = 2 * SLOTS
@@ -27,6 +27,11 @@ def worker(number):
 def receiver(rid):
     return {"table": "receivers", "key": {"md.rid": rid}, "action": "address",
             "args": {"mac": "02:00:00:00:09:01", "ip": "10.9.0.1", "udp_port": 0xBEE0}}
+
+
+def audience(n):
+    return {"table": "audiences", "key": {"hdr.switchml.job_number": n % 256, "audience": n // 256},
+            "action": "audience", "args": {"group": 100, "brief_group": 0}}
 
 
 def address(n):
@@ -46,7 +51,7 @@ def missing(config, table, room):
 @case("switchml/full_tables", PROGRAM)
 def full_tables(c):
     """16 hosts of the published client, which counts its calls in the job number, are 4096 workers: as many as there is
-    room for, with the last replication ids; all others and 4096 addresses are known, too."""
+    room for, with the last replication ids; all others, 4096 audiences and 4096 addresses are known, too."""
     jobs = [Job(number, list(range(16)), 1008, base=BASE, hosts=list(range(1, 17))) for number in range(256)]
     net = Net(c, jobs[255:])
     entries = c.config["entries"]
@@ -57,12 +62,14 @@ def full_tables(c):
     for n in missing(c.config, "macs", MACS):
         entries.append(station(n))
         net.model.macs[packed(address(n))] = n % 64
+    entries += [audience(n) for n in range(AUDIENCES)]
     for job in (jobs[0], jobs[255]):
         for w in range(16):
             net.send(job, w, 15, job.number & 1, vector(w + job.number, 32))
     for n in (0, MACS - 17, MACS - 16):
         net.receive(5, Ether(dst=address(n), src=address(1), type=0x88B5) / b"of 4096")
     for table, entry, room in (("Ingress.admission.workers", worker(0), WORKERS),
+                               ("Ingress.admission.audiences", audience(AUDIENCES), AUDIENCES),
                                ("Egress.receivers", receiver(RECEIVERS), RECEIVERS),
                                ("Ingress.forward.macs", station(MACS), MACS)):
         more = copy.deepcopy(c.config)
