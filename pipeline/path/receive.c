@@ -440,14 +440,11 @@ int sk_core_alike_port(struct sk_core *core, uint16_t dev_port, struct sk_alike 
 void sk_core_alike_sent(struct sk_core *core, uint16_t dev_port, const struct sk_alike *a,
                         uint16_t out, uint64_t now_ns) {
     struct burst b = begin_burst(core, dev_port, 0, now_ns);
-    struct sk_port_stats *const sent = &core->ports[out].stats;
     const uint64_t bytes = (uint64_t)(a->packets - 1) * a->length;
     b.serial += a->packets;
     b.bytes = bytes + a->last_length;
     receive_end_burst(core, dev_port, &b, a->packets);
-    core->stats.tx_packets += a->packets;
-    sent->tx_packets += a->packets;
-    sent->tx_bytes += b.bytes;
+    send_count_many(core, out, a->packets, b.bytes);
     sk_flows_count_many(core->flows, a->flow_of[0], a->packets - 1, bytes);
     sk_flows_count_many(core->flows, a->flow_of[1], 1, a->last_length);
     sk_flows_flush(core->flows, b.time & SK_TSTAMP_MASK);

@@ -5,7 +5,8 @@
 // Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so every packet
 // that leaves is counted once. count_sent() counts packets that are sent. It has two callers:
 // hand_over(), for packets with special requests, and send_straight(), for packets of a burst
-// without any. drop(), count_drops() and send.c count dropped packets. A packet that leaves
+// without any; send_count_many() those that a port sent as one frame. drop(), count_drops() and
+// send.c count dropped packets. A packet that leaves
 // elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
 // 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
@@ -93,6 +94,14 @@ static inline void count_sent(struct sk_core *core, struct port *port, uint32_t 
     core->stats.tx_packets++;
     port->stats.tx_packets++;
     port->stats.tx_bytes += length;
+}
+
+// Packets that a port sent as one frame (sk_core_alike_sent).
+static inline void send_count_many(struct sk_core *core, uint16_t port, uint32_t packets,
+                                   uint64_t bytes) {
+    core->stats.tx_packets += packets;
+    core->ports[port].stats.tx_packets += packets;
+    core->ports[port].stats.tx_bytes += bytes;
 }
 
 // Gives the packet to its port: with its buffer if 'whole', else a copy of its bytes.

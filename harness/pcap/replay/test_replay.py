@@ -446,7 +446,7 @@ class Replay(Case):
                 ("no capture", b"# not a capture, but a text of some length\n", "it is not a capture"),
                 ("ends in a packet", good[:-5], "after 0 packets, at byte 24: the file ends in the middle of a packet"),
                 ("huge packet", huge, "after 0 packets, at byte 24: a packet of 2147483647 bytes"),
-                ("PPP", pcap([], link=9), "its link type is PPP"),
+                ("USB", pcap([], link=220), "its link type is USB_LINUX_MMAPPED (220)"),
                 ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
                 ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is invalid"),
                 ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap starts here"),
