@@ -222,7 +222,7 @@ static void queue(struct run *r, uint16_t p, uint8_t how) {
                               .limit_green = how >> 2};
     if (how & 16) {
         const uint8_t more = (uint8_t)take(&r->in, 1), pool = (uint8_t)take(&r->in, 1);
-        const struct sk_queue_buffer b = {more % 8, more & 8, pool % 5, pool % 11};
+        const struct sk_queue_buffer b = {more % 8, more & 8, pool % 5, pool % 11, how % 3};
         struct sk_queue_schedule *s = &q.schedule[more % SK_PORT_QUEUES];
         q.limit = more & 16 ? more : 0;
         q.buffer = more & 32 ? b : (struct sk_queue_buffer){0};
