@@ -72,7 +72,7 @@ int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j);
 uint32_t af_packet_put_tag(uint8_t *to, uint32_t status, uint16_t tci, uint16_t type);
 
 // sum.c: the sum of a frame's 16-bit words as the machine reads them, which is RFC 1071's with its
-// bytes exchanged; an odd byte at the end has a zero behind it. Not folded. 'plain' is the same
+// bytes exchanged; a zero is added after an odd last byte. Not folded. 'plain' is the same
 // without vectors.
 uint64_t af_packet_sum(const uint8_t *at, uint32_t n);
 uint64_t af_packet_sum_plain(const uint8_t *at, uint32_t n);

@@ -15,7 +15,8 @@
 
 static const char *const queues_eighths[] = {"12.5%", "25%",   "37.5%", "50%", "62.5%",
                                              "75%",   "87.5%", "100%",  NULL};
-// In the order of struct sk_queue_buffer's shares, which begin with 1; the last is none.
+// In the order of struct sk_queue_buffer's shares, which begin with 1; the last one stands for no
+// share.
 static const char *const queues_factors[] = {"1.5%", "3%",  "6%",  "11%",     "20%", "33%",
                                              "50%",  "66%", "80%", "DISABLE", NULL};
 // LOW is 0 and HIGH is 7.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tf1.tm.*, tf2.tm.*: the traffic manager. Served is what Silken's has: egress pools, queues
-// (queues.c), limits and speeds of ports, drops and cells in use. Of the other tables clients find
-// names, ids and keys; calls end with the status of what is not implemented, and the table's name.
+// (queues.c), limits and speeds of ports, drops and cells in use. Of the chip's other tables
+// clients find names, ids and keys; calls about these end with UNIMPLEMENTED and the table's name.
 //
 // Queues and pools stay when another program takes the running one's place: what is written between
 // begin and end of a warm start holds at once.

@@ -14,7 +14,7 @@ struct tm_shape {
     unsigned groups, ports, queues; // of a pipe; of a group; of a port
 };
 struct tm_shape fixed_tm_shape(const struct brt *b);
-// The port and queue that the entry's key names in its pipe. False: there is none.
+// The port and queue that the entry's key names in its pipe. False: the pipe has no such queue.
 bool fixed_tm_queue_of(const struct brt *b, const struct fixed_entry *e, uint16_t *port,
                        unsigned *qid);
 enum brt_code fixed_tm_queue_check(struct brt *b, const struct fixed_entry *e,

@@ -108,7 +108,7 @@ static int link_read(const struct capture *c, const struct link_form *f,
     return 0;
 }
 
-// The link type of what is inside, and the bytes in front of it. -1 with a sentence.
+// Reads the link type of the packet after the header, and the header's length. -1 with a sentence.
 static int link_read_ppi(const struct capture *c, const struct capture_frame *p, unsigned *link,
                          uint32_t *in_front, struct sk_error *err) {
     const uint8_t *b = p->bytes;

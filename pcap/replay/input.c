@@ -68,8 +68,8 @@ static bool replay_input_matches(const struct replay_inputs *s, const struct cap
            sk_filter_matches(s->opt->filter, f->bytes, f->length, f->wire_length);
 }
 
-// To the next packet that has a port and matches, from the one at 'at' on. With 'reads' 1; 0 when
-// there is none; -1. Without it 1, or 0 when that would take reading, or fail.
+// Goes to the next packet that has a port and matches, from the one at 'at' on. With 'reads' 1; 0
+// at the capture's end; -1. Without it 1, or 0 when that would take reading, or fail.
 static int replay_input_find(struct replay_inputs *s, struct input *in, bool reads,
                              struct sk_error *err) {
     for (;; in->at++) {

@@ -6,8 +6,8 @@
 // that leaves is counted once. count_sent() counts packets that are sent. It has two callers:
 // hand_over(), for packets with special requests, and send_straight(), for packets of a burst
 // without any; send_count_many() those that a port sent as one frame. drop(), count_drops() and
-// send.c count dropped packets. A packet that leaves
-// elsewhere unbalances the sum, which sk_switch_free() asserts.
+// send.c count dropped packets. A packet that leaves elsewhere unbalances the sum, which
+// sk_switch_free() asserts.
 //
 // 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
