@@ -13,9 +13,9 @@
 // jump only goes forward, no step reads or writes outside of the frame and the machine's 16 words,
 // and the last one returns; so a filter takes at most one visit of each step for a frame.
 //
-// libpcap's interpreter runs the steps, in 6 to 12 ns a frame for what people write. DPDK's rte_bpf
-// would make machine code of them, but that of Debian 12 (22.11) forgets the index of what is read
-// relative to the IP header's length, as for any TCP port, and its code for x86 jumps wrongly.
+// libpcap's interpreter runs the steps. DPDK's rte_bpf would make machine code of them, but that of
+// Debian 12 (22.11) forgets the index of what is read relative to the IP header's length, as for
+// any TCP port, and its code for x86 jumps wrongly.
 //
 // A filter does not change once it is made, and any number of threads may use it.
 //
