@@ -38,6 +38,10 @@
 #   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
 #   make bench-af-packet    our ports on the kernel's interfaces beside DPDK's (bench/af_packet_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
+#   make deb        Debian packages of the last commit, in build/deb; without network or rights
+#   make deb-check  lintian, an installation into a fresh root and autopkgtest in it, reprotest (ONLY=step)
+#   make oci        an image for containers of these packages
+#   make release    gives the version a tag, once CHANGELOG.md has its date
 #   make distcheck  builds and installs what git archive packs of HEAD, and trains with it
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
@@ -59,7 +63,8 @@ SHARE    ?= $(ROOT)
 CC       ?= cc
 # CFLAGS, CPPFLAGS and LDFLAGS are yours. What Silken needs is apart from them, and stays when you set them.
 CFLAGS   ?= -O2 -g
-VERSION  := 0.1.0
+# the one place where it is written
+VERSION  := $(file <VERSION)
 PYTHON   ?= /usr/bin/python3
 
 ifeq ($(SANITIZE),1)
@@ -181,7 +186,7 @@ $(TOR_OBJ) $(call obj,harness/control/tor/partner.c): | $(OVS)/libopenvswitch.a
 
 # ---- objects ----
 # With other flags than the last time everything is built anew.
-FLAGS     := $(strip $(CC) $(CPPFLAGS) $(HARD_CC) $(CFLAGS) $(SAN) $(LDFLAGS))
+FLAGS     := $(strip $(VERSION) $(CC) $(CPPFLAGS) $(HARD_CC) $(CFLAGS) $(SAN) $(LDFLAGS))
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
@@ -609,10 +614,17 @@ format:
 INSTALLED_SRC := compiler/base/share.c
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # What programs include, and what people read. No list that git would have to make: a tarball has no git.
-INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* stages/*.h pipeline/*.h docs/*.md $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
+DOCUMENTS := $(sort $(wildcard docs/*.md docs/*/*.png docs/*/*.svg) CHANGELOG.md)
+INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* packaging/example/*.json stages/*.h pipeline/*.h $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
 BIN_DIR    = $(DESTDIR)$(PREFIX)/bin
 UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SHARE_DIR  = $(DESTDIR)$(PREFIX)/share/silken
+DOCDIR    ?= $(PREFIX)/share/silken/docs
+DOC_DIR    = $(DESTDIR)$(DOCDIR)
+MAN_DIR    = $(DESTDIR)$(PREFIX)/share/man
+BASH_DIR   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH_DIR    = $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+CONF_DIR   = $(DESTDIR)$(PREFIX)/lib
 # always anew: PREFIX may be another one than the last time
 .PHONY: $(INSTALLED_OBJ)
 # private: what is built for it on the way is not installed
@@ -629,7 +641,7 @@ LIBDIR    ?= $(PREFIX)/lib
 LIB_DIR    = $(DESTDIR)$(LIBDIR)
 # ps/ps.h is below it, not where PS-lite itself would be.
 HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
-install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS) $(COMPONENT)
+install: $(BUILD)/installed/silken $(BUILD)/pages/.made $(LIBSILKEN) $(SHIMS) $(COMPONENT)
 	install -D -m 755 $< $(BIN_DIR)/silken
 	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
@@ -642,11 +654,21 @@ install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS) $(COMPONENT)
 	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),' packaging/silken.pc.in >$(LIB_DIR)/pkgconfig/silken.pc
 	chmod 644 $(LIB_DIR)/pkgconfig/silken.pc
 	install -d $(UNIT_DIR)
-	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service >$(UNIT_DIR)/silken.service
+	sed 's,@PREFIX@,$(PREFIX),; s,@DOCDIR@,$(DOCDIR),' packaging/silken.service >$(UNIT_DIR)/silken.service
 	chmod 644 $(UNIT_DIR)/silken.service
+	for d in sysusers tmpfiles; do install -D -m 644 packaging/silken.$$d $(CONF_DIR)/$$d.d/silken.conf || exit 1; done
 	for f in $(INSTALLED); do install -D -m 644 $$f $(SHARE_DIR)/$$f || exit 1; done
+	sed -i 's,^Version: .*,Version: $(VERSION),' $(SHARE_DIR)/python/silken.dist-info/METADATA
+	for f in $(DOCUMENTS); do install -D -m 644 $$f $(DOC_DIR)/$${f#docs/} || exit 1; done
+	for f in $(BUILD)/pages/*.[15]; do install -D -m 644 $$f $(MAN_DIR)/man$${f##*.}/$${f##*/} || exit 1; done
+	install -D -m 644 $(BUILD)/pages/silken.bash $(BASH_DIR)/silken
+	install -D -m 644 $(BUILD)/pages/silken.zsh $(ZSH_DIR)/_silken
 uninstall:
-	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
+	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service $(BASH_DIR)/silken $(ZSH_DIR)/_silken
+	rm -f $(foreach d,sysusers tmpfiles,$(CONF_DIR)/$(d).d/silken.conf)
+	rm -f $(foreach s,1 5,$(MAN_DIR)/man$(s)/silken.$(s) $(MAN_DIR)/man$(s)/silken-*.$(s))
+	rm -rf $(foreach f,$(DOCUMENTS:docs/%=%),$(DOC_DIR)/$(f))
+	[ ! -d $(DOC_DIR) ] || find $(DOC_DIR) -depth -type d -empty -delete
 	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
 	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so $(LIB_DIR)/silken/openmpi/mca_coll_silken.so
 	for d in silken/openmpi silken; do [ ! -d $(LIB_DIR)/$$d ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/$$d; done
@@ -654,6 +676,30 @@ uninstall:
 distcheck:
 	sh harness/install/distcheck.sh
 .PHONY: install uninstall distcheck
+
+# What `silken help` prints, the schema and the manual, as manual pages and completion (packaging/pages/pages.py).
+PAGES_SRC := $(wildcard packaging/pages/*.py) docs/manual.md docs/simulation.md
+$(BUILD)/pages/.made: $(BUILD)/silken $(PAGES_SRC) VERSION
+	$(call say,PAGES)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$(PYTHON) packaging/pages/pages.py $(BUILD)/silken $(VERSION) $(@D)
+	$(Q)touch $@
+pages: $(BUILD)/pages/.made
+
+# ---- packages ----
+deb:
+	sh harness/deps.sh build
+	sh harness/deps.sh deb
+	sh packaging/deb.sh $(BUILD)/deb
+deb-check:
+	sh harness/deps.sh deb-check
+	BUILD=$(BUILD) sh harness/install/debcheck.sh
+oci:
+	sh harness/deps.sh deb-check
+	sh packaging/oci.sh $(BUILD)/deb $(BUILD)/silken.oci.tar
+release:
+	sh packaging/release.sh
+.PHONY: pages deb deb-check oci release
 
 clean:
 	rm -rf build

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# deps.sh build|test|tools|bench|shell|tor: installs the Debian packages that building and running (build),
-# testing (test), fuzzing, lint and plots (tools), the peers of the benchmarks (bench, tor) or p4runtime-shell (shell)
-# need; does nothing when they are all there. docs/design.md says what each is for.
+# deps.sh build|test|tools|bench|shell|tor|deb|deb-check: installs the Debian packages that building and running (build),
+# testing (test), fuzzing, lint and plots (tools), the peers of the benchmarks (bench, tor), p4runtime-shell (shell),
+# packing (deb) or the checks of packages (deb-check) need; does nothing when they are all there. docs/design.md says what each is for.
 set -eu
 case "${1:-}" in
     build)
@@ -15,7 +15,7 @@ case "${1:-}" in
             traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio
             python3-numpy python3-torch libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py
             python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl
-            slurmctld slurmd slurm-client bible-kjv'
+            slurmctld slurmd slurm-client bible-kjv man-db bash-completion zsh'
         ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)
@@ -24,8 +24,15 @@ case "${1:-}" in
         ;;
     shell) packages='python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc python3-ipython' ;;
     tor) packages='openvswitch-switch openvswitch-switch-dpdk iproute2 iputils-ping procps iperf3 ethtool' ;;
+    deb)
+        packages='git dpkg-dev debhelper dh-python bash-completion fakeroot libopenmpi-dev libmpich-dev'
+        ;;
+    deb-check)
+        packages='git dpkg-dev debhelper dh-python bash-completion fakeroot libopenmpi-dev libmpich-dev
+            lintian mmdebstrap autopkgtest reprotest buildah'
+        ;;
     *)
-        echo "usage: deps.sh build|test|tools|bench|shell|tor" >&2
+        echo "usage: deps.sh build|test|tools|bench|shell|tor|deb|deb-check" >&2
         exit 2
         ;;
 esac
