@@ -264,7 +264,8 @@ run: $(BUILD)/silken
 # What the public headers declare, and nothing else, is exported. The static library is one object, so that no
 # name of ours meets one of the application's.
 SONAME       := libsilken.so.0
-LIBSILKEN    := $(BUILD)/$(SONAME) $(BUILD)/libsilken.so $(BUILD)/libsilken.a $(BUILD)/libsilken-dpdk.so.0
+DPDK_MODULE  := $(BUILD)/libsilken-dpdk.so.0
+LIBSILKEN    := $(BUILD)/$(SONAME) $(BUILD)/libsilken.so $(BUILD)/libsilken.a $(DPDK_MODULE)
 LIB_FACES    := hosts/core hosts/communicator hosts/keyvalue
 LIB_ARCHIVES := $(call archive,$(sort $(foreach r,$(LIB_FACES),$(call below,$(r)))))
 lib_inputs    = -Wl,--whole-archive $(filter $(call archive,$(LIB_FACES)),$^) -Wl,--no-whole-archive \
@@ -647,7 +648,8 @@ install: $(BUILD)/installed/silken $(BUILD)/pages/.made $(LIBSILKEN) $(SHIMS) $(
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
 	install -d $(HEADER_DIR)/ps
 	install -m 644 hosts/include/ps/*.h $(HEADER_DIR)/ps
-	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
+	install -m 644 $(filter-out %/libsilken.so $(DPDK_MODULE),$(LIBSILKEN)) $(LIB_DIR)
+	install -D -m 644 $(DPDK_MODULE) $(LIB_DIR)/silken/$(notdir $(DPDK_MODULE))
 	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
 	for f in $(SHIMS); do install -D -m 644 $$f $(LIB_DIR)/silken/$${f##*/} || exit 1; done
 	for f in $(COMPONENT); do install -D -m 644 $$f $(LIB_DIR)/silken/openmpi/$${f##*/} || exit 1; done
@@ -670,7 +672,7 @@ uninstall:
 	rm -rf $(foreach f,$(DOCUMENTS:docs/%=%),$(DOC_DIR)/$(f))
 	[ ! -d $(DOC_DIR) ] || find $(DOC_DIR) -depth -type d -empty -delete
 	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
-	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so $(LIB_DIR)/silken/openmpi/mca_coll_silken.so
+	rm -f $(LIB_DIR)/silken/$(notdir $(DPDK_MODULE)) $(LIB_DIR)/silken/libsilken-mpi-*.so $(LIB_DIR)/silken/openmpi/mca_coll_silken.so
 	for d in silken/openmpi silken; do [ ! -d $(LIB_DIR)/$$d ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/$$d; done
 	rm -rf $(SHARE_DIR) $(HEADER_DIR)
 distcheck:

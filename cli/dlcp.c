@@ -176,19 +176,21 @@ int cmd_dlcp(int argc, char **argv) {
         return help ? 0 : 2;
     }
     optind = 1;
+    opterr = 0;
     argc--;
     argv++;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+        if (option == '?' || option == ':')
+            return cli_bad_option("dlcp", option, argv);
         if (option == 'h') {
             fputs(usage, stdout);
             return 0;
         }
         if (!dlcp_option(option, optarg, &a)) {
-            if (option != '?')
-                fprintf(stderr,
-                        "silken dlcp thresholds: '%s' is not a value that the option can have "
-                        "(--help)\n",
-                        optarg);
+            fprintf(stderr,
+                    "silken dlcp thresholds: '%s' is not a value that the option can have "
+                    "(--help)\n",
+                    optarg);
             return 2;
         }
     }

@@ -384,7 +384,8 @@ int cmd_libra_control(int argc, char **argv) {
     struct control c = {0};
     int option, status = EXIT_UNUSABLE;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1)
         switch (option) {
         case 'h':
             fputs(usage, stdout);
@@ -393,7 +394,7 @@ int cmd_libra_control(int argc, char **argv) {
             c.moves = true;
             break;
         default:
-            return EXIT_UNUSABLE;
+            return cli_bad_option("libra", option, argv);
         }
     if (optind + 1 != argc)
         return cli_misused("libra control", "it takes one FILE");

@@ -4,13 +4,13 @@
 # deb.sh FOLDER: Debian packages of the last commit, in FOLDER, which is made anew: a source package, and what
 # dpkg-buildpackage builds of it. Needs no network and no rights; the packages of `harness/deps.sh build` and
 # `harness/deps.sh deb` must be there. What the same commit is built to is the same, byte for byte.
-#   MAINTAINER   the field's value: who answers for these packages
+#   MAINTAINER   the field's value, who answers for these packages; else the author of the commit
 #   ONLY_SOURCE=1  the source package alone
 set -eu
 out=${1:?usage: deb.sh FOLDER}
-maintainer=${MAINTAINER:-Silken <root@$(hostname -f 2>/dev/null || hostname)>}
 git rev-parse --verify -q HEAD >/dev/null || { echo "error: packages are built of a commit: this is not a git checkout" >&2; exit 1; }
 [ -z "$(git status --porcelain)" ] || echo "note: packages have what is committed; the tree has changes" >&2
+maintainer=${MAINTAINER:-$(git log -1 --format='%an <%ae>')}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 rm -rf "$out"
@@ -20,8 +20,9 @@ git show HEAD:CHANGELOG.md >"$out/changes"
 python3 packaging/changelog.py "$(git show HEAD:VERSION)" "$SOURCE_DATE_EPOCH" "$maintainer" <"$out/changes" >"$out/changelog"
 rm "$out/changes"
 version=$(sed -n '1s/^silken (\(.*\)-1) .*/\1/p' "$out/changelog")
-tree=$out/silken-$version
-git archive --prefix="silken-$version/" HEAD | gzip -n9 >"$out/silken_$version.orig.tar.gz"
+# the same name for every version, so that compilers that cache see the same command lines
+tree=$out/tree
+git archive --prefix=tree/ HEAD | gzip -n9 >"$out/silken_$version.orig.tar.gz"
 tar -xzf "$out/silken_$version.orig.tar.gz" -C "$out" --no-same-owner
 cp -R "$tree/packaging/debian" "$tree/debian"
 mv "$out/changelog" "$tree/debian/changelog"

@@ -30,7 +30,7 @@ nothing_left() {
 mkdir -m 700 "$dir/cache"
 check 'git archive HEAD | tar x' unpacked
 check 'make install DESTDIR=... from there' make_to install
-check 'the version' says "$(sed -n 's/^VERSION *:= *//p' "$tree/Makefile")" "$dest/usr/bin/silken" --version
+check 'the version' says "$(cat "$tree/VERSION")" "$dest/usr/bin/silken" --version
 mv "$tree" "$dir/away" # the installed program needs nothing of it
 check 'a training with what is installed' trained
 mv "$dir/away" "$tree"

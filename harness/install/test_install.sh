@@ -17,9 +17,15 @@ make_to() { # TARGET
     make "$1" BUILD="$BUILD" PREFIX=/usr DESTDIR="$dest"
 }
 all_there() { # each header that programs include, each program
-    for f in stages/*.h pipeline/*.h p4/*/*.p4 p4/*/*/*.p4 p4/*/README.md docs/*.md; do
+    for f in stages/*.h pipeline/*.h p4/*/*.p4 p4/*/*/*.p4 p4/*/README.md docs/*.md packaging/example/*.json; do
         [ ! -f "$f" ] || cmp "$f" "$share/$f" || return 1
     done
+}
+pages_there() { # of each command
+    for command in $("$silken" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -v '^silken$'); do
+        [ -s "$dest/usr/share/man/man1/silken-$command.1" ] || return 1
+    done
+    [ -s "$dest/usr/share/man/man5/silken-switch.json.5" ]
 }
 from_there() { # WORD...: the installed program, in another folder
     (cd "$dir" && "$installed" "$@")
@@ -81,6 +87,10 @@ check 'make install' make_to install
 check 'the program' from_there --version
 check 'the files' all_there
 check 'the unit says where the program is' grep -q '^ExecStart=/usr/bin/silken ' "$dest/usr/lib/systemd/system/silken.service"
+check 'manual pages' pages_there
+check 'completion' test -s "$dest/usr/share/bash-completion/completions/silken" -a -s "$dest/usr/share/zsh/vendor-completions/_silken"
+check 'the user and its folders' grep -q '^u silken ' "$dest/usr/lib/sysusers.d/silken.conf"
+check 'the version of the package for Python' grep -qx "Version: $(cat VERSION)" "$share/python/silken.dist-info/METADATA"
 check 'modes' [ "$(stat -c %a "$installed" "$share/p4/l2/l2.p4" | tr '\n' ' ')" = '755 644 ' ]
 check 'a training' says verified from_there demo --images 1000 --steps 2 --batch 100
 check 'a program of somebody' from_there build "$share/p4/l2/l2.p4" -o "$dir/l2.so"
@@ -93,7 +103,7 @@ check 'a shim for each MPI' shims
 check 'a component for Open MPI' component
 check 'the library exports silken_* alone' only_silken nm -D --defined-only "$dest/usr/lib/libsilken.so.0"
 check 'and so does its archive' only_silken nm -g --defined-only "$dest/usr/lib/libsilken.a"
-check 'and its module' only_silken nm -D --defined-only "$dest/usr/lib/libsilken-dpdk.so.0"
+check 'and its module' only_silken nm -D --defined-only "$dest/usr/lib/silken/libsilken-dpdk.so.0"
 check 'the library has a soname' says 'Library soname: [libsilken.so.0]' readelf -d "$dest/usr/lib/libsilken.so.0"
 check 'and needs no DPDK' no_dpdk
 echo 'no P4' >>"$share/p4/include/tna.p4"

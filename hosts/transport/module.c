@@ -16,8 +16,9 @@ void sk_transport_use_dpdk(const struct sk_transport_module *module) {
     module_dpdk = module;
 }
 
-// Beside the file that this code is in, or NULL.
-static void *module_beside(void) {
+// In 'folder' (with a slash at its end) of the folder that has the file that this code is in, or
+// NULL.
+static void *module_below(const char *folder) {
     char path[4096];
     const char *slash;
     Dl_info here;
@@ -25,17 +26,19 @@ static void *module_beside(void) {
     if (!dladdr(&module_dpdk, &here) || !here.dli_fname)
         return NULL;
     slash = strrchr(here.dli_fname, '/');
-    if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname),
-                                   here.dli_fname, MODULE_FILE) >= sizeof path)
+    if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - here.dli_fname),
+                                   here.dli_fname, folder, MODULE_FILE) >= sizeof path)
         return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 // The module stays loaded: DPDK cannot be started twice.
 static const struct sk_transport_module *module_load(char *why, size_t why_cap) {
-    void *handle = module_beside();
+    void *handle = module_below(""); // where it is built
     const struct sk_transport_module *module;
 
+    if (!handle)
+        handle = module_below("silken/"); // where it is installed
     if (!handle)
         handle = dlopen(MODULE_FILE, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {

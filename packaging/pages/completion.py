@@ -150,6 +150,12 @@ def zsh(commands, known):
         if command == "ctl":
             out.append(f"    ctl) _arguments -C {specs} '*::word:->words'\n        [[ $state = words ]] || return\n"
                        "        case \"${(j: :)words[1,CURRENT-1]}\" in")
+            for path, own in flags.items():
+                for flag, argument in own:
+                    if argument:
+                        kind = helptext.completes(command, flag, argument)
+                        act = f"compadd -- {' '.join(kind)}" if isinstance(kind, list) else zsh_action(kind).strip() or ":"
+                        out.append(f"        '{path} '*'{flag}' | '{path} {flag}') {act} ;;")
             for path in sorted(set(after) | set(flags), key=len, reverse=True):
                 words = after.get(path, []) + [f for f, _ in flags.get(path, [])]
                 more = "" if after.get(path) else f" | '{path} '*"
