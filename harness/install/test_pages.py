@@ -81,6 +81,8 @@ class Options(unittest.TestCase):
         found = 0
         for name in glob.glob(os.path.join(ROOT, "cli", "**", "*.c"), recursive=True):
             with open(name, encoding="utf-8") as f:
+                if name.endswith("compile.c"):
+                    continue  # of a process of `silken run`, not for people
                 for flag, kind in re.findall(r'\{"([a-z][a-z0-9%-]*)",\s*(no|required|optional)_argument', f.read()):
                     found += 1
                     if flag != "help":
@@ -181,12 +183,12 @@ class Zsh(unittest.TestCase):
     def setUp(self):
         pid, self.terminal = pty.fork()
         if pid == 0:
-            os.environ.update(TERM="dumb", PS1="> ", HOME=FOLDER.name)
+            os.environ.update(TERM="dumb", PS1="prompt> ", HOME=FOLDER.name)
             os.chdir(ROOT)
             os.execlp("zsh", "zsh", "-f", "-i")
         self.addCleanup(self.end, pid)
         self.write(f"unsetopt beep; fpath=({FOLDER.name} $fpath); autoload -U compinit; compinit -D -u; echo rea''dy\n")
-        self.read_to(r"ready\r\n")
+        self.read_to("ready\r\n", "prompt> ")
 
     def end(self, pid):
         os.close(self.terminal)
@@ -195,23 +197,21 @@ class Zsh(unittest.TestCase):
     def write(self, text):
         os.write(self.terminal, text.encode())
 
-    def read_to(self, pattern):
+    def read_to(self, *words):
+        """What the terminal shows, until all |words| are there, in their order."""
         text, end = "", time.monotonic() + 60
-        while not re.search(pattern, text):
-            self.assertLess(time.monotonic(), end, f"waits for {pattern!r}: {text!r}")
+        while not re.search(".*".join(map(re.escape, words)), text, re.S):
+            self.assertLess(time.monotonic(), end, f"waits for {words}: {text!r}")
             if select.select([self.terminal], [], [], 0.1)[0]:
                 text += os.read(self.terminal, 65536).decode()
         return text
 
     def test_offered(self):
         for typed, words in OFFERED.items():
-            with self.subTest(typed):
-                self.write(typed + "\x04")  # at the end of a line: what could be, as a list
-                shown = self.read_to("".join(rf"(?=.*\b{w.strip('-')}\b)" for w in words) + "(?s:.)")
-                self.assertTrue(shown)
-                self.write("\x15")
-                self.write("echo do''ne\n")
-                self.read_to(r"done\r\n")
+            self.write(typed + "\x04")  # at the end of a line: what could be, as a list
+            self.read_to(*words)
+            self.write("\x15echo do''ne\n")
+            self.read_to("done\r\n", "prompt> ")
 
 
 class Model(unittest.TestCase):
