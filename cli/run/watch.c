@@ -130,16 +130,19 @@ static void answer_telemetry(struct run *r) {
     json_decref(alarms);
 }
 
-static struct http_page page(void *aux, const char *path) {
+static struct http_page page(void *aux, const struct http_request *request, uint64_t id) {
     static const char start[] = "Silken: metrics for Prometheus are at /metrics\n";
     struct run *r = aux;
-    if (strcmp(path, "/") == 0)
-        return (struct http_page){"text/plain; charset=utf-8", start, sizeof start - 1};
-    if (strcmp(path, "/metrics") != 0)
+    (void)id;
+    if (strcmp(request->path, "/") == 0)
+        return (struct http_page){
+            .type = "text/plain; charset=utf-8", .body = start, .length = sizeof start - 1};
+    if (strcmp(request->path, "/metrics") != 0)
         return (struct http_page){0};
     run_watch_read_metrics(r);
-    return (struct http_page){"text/plain; version=0.0.4; charset=utf-8", r->watch->text,
-                              r->watch->length};
+    return (struct http_page){.type = "text/plain; version=0.0.4; charset=utf-8",
+                              .body = r->watch->text,
+                              .length = r->watch->length};
 }
 
 // ---- alarms ----
@@ -218,7 +221,7 @@ bool run_watch_start(struct run *r) {
         return run_say(err.text);
     if (!m->listen)
         return true;
-    r->watch->http = http_open(&m->address, &err);
+    r->watch->http = http_open(&m->address, "metrics", &err);
     return r->watch->http || run_say(err.text);
 }
 
