@@ -168,12 +168,10 @@ static void scan(struct run *r, uint64_t now) {
     w->scan_due = now + (any ? SCAN_NS : LOOK_NS); // there may be another program then
 }
 
-static void run_watch_look(struct run *r, uint64_t now) {
+void run_watch_look_now(struct run *r, uint64_t now) {
     struct run_watch *w = r->watch;
     struct sk_service service = run_service(r, now);
     service.device = NULL; // no alarm asks the devices, and they may take their time
-    if (now < w->look_due)
-        return;
     w->look_due = now + LOOK_NS;
     sk_watch_take(&w->look, &service);
     json_t *held = sk_aggregators_json(w->aggregators);
@@ -227,7 +225,8 @@ bool run_watch_start(struct run *r) {
 
 void run_watch_turn(struct run *r, uint64_t now) {
     scan(r, now);
-    run_watch_look(r, now);
+    if (now >= r->watch->look_due)
+        run_watch_look_now(r, now);
     answer_telemetry(r);
     if (r->watch->http)
         http_poll(r->watch->http, now, page, r);

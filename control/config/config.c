@@ -403,7 +403,8 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
                                        "sessions",       "requests",
                                        "job_service",    "bfrt",
                                        "p4runtime",      "filled",
-                                       "pools",          NULL};
+                                       "pools",          "page",
+                                       NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
