@@ -53,6 +53,44 @@
             e.remove();
     }
 
+    // A name that a line may be broken in, after its dots.
+    function broken(e, name) {
+        for (const part of name.split(/(?<=[._])/))
+            e.append(part, element('wbr'));
+        return e;
+    }
+
+    // ---- lists in an order ----
+
+    const orders = new Map(); // of a list: what its order is by, and whether it goes down
+
+    function ordered(name, items) {
+        const order = orders.get(name);
+        if (!order)
+            return items;
+        const sign = order.down ? -1 : 1;
+        return Array.from(items).sort((a, b) => {
+            const x = a[order.by], y = b[order.by];
+            return sign * (typeof x === 'string' ? x.localeCompare(y) : (x ?? -1) - (y ?? -1));
+        });
+    }
+
+    for (const th of document.querySelectorAll('th[data-sort]')) {
+        const button = element('button', '', th.textContent), table = th.closest('table');
+        button.type = 'button';
+        button.addEventListener('click', () => {
+            const text = th.classList.contains('name'), was = th.getAttribute('aria-sort');
+            const down = was ? was === 'ascending' : !text;
+            for (const other of table.querySelectorAll('th[data-sort]'))
+                other.removeAttribute('aria-sort');
+            th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+            orders.set(table.tBodies[0].id, {by: th.dataset.sort, down});
+            if (now)
+                show_lists();
+        });
+        th.replaceChildren(button);
+    }
+
     // ---- numbers ----
 
     function number(v) {
@@ -71,8 +109,12 @@
 
     // ---- charts ----
 
+    // Once for each event, however often it is shown.
     function remember(name, value) {
         const values = history.get(name) || [];
+        if (values.clock === now.top.clock)
+            return values;
+        values.clock = now.top.clock;
         values.push(value);
         if (values.length > POINTS)
             values.shift();
@@ -336,7 +378,7 @@
             set(li.children[1], w.ip + ', ' + port_name(w.port));
             set(li.children[2], w.idle_ms === undefined ? 'never heard from' : w.idle_ms < 1000 ? 'sends' :
                 'silent for ' + seconds(w.idle_ms / 1000));
-            set(li.children[3], w.missing ? few(w.missing, 'slot waits', 'slots wait') + ' for it' : '');
+            set(li.children[3], w.missing && straggler ? few(w.missing, 'slot waits', 'slots wait') + ' for it' : '');
         });
     }
 
@@ -353,7 +395,8 @@
         set(e.querySelector('small'), job.kind + (brief.size ? ', ' + brief.workers + ' of ' + few(brief.size, 'worker', 'workers') : '') +
             ', ' + number(brief.packets_per_second || 0) + ' pkt/s' +
             (brief.waiting ? ', ' + whole(brief.waiting) + ' waiting, ' + Math.round(100 * brief.complete) + ' % of their parts there' : ''));
-        line.hidden = !s || brief.state === 'running';
+        // a worker is waited for all the time, for a moment
+        line.hidden = !s || (s.silent_seconds !== undefined && s.silent_seconds < 0.5 && brief.state === 'running');
         set(line, s ? few(s.slots, 'slot waits', 'slots wait') + ' for worker ' + s.worker + ' (' + s.ip + '), ' +
             (s.silent_seconds === undefined ? 'never heard from' : 'silent for ' + seconds(s.silent_seconds)) : '');
         show_workers(e, job, line.hidden ? null : s);
@@ -395,8 +438,7 @@
 
     function make_port(p) {
         const row = element('tr');
-        const name = cell(row, 'name');
-        name.append(tracer('', 'port', p.port));
+        cell(row, 'name').append(tracer('', 'port', p.port));
         for (const kind of ['text', '', 'soft', '', 'soft'])
             cell(row, kind);
         cell(row, 'chart').append(chart('spark two'));
@@ -415,19 +457,20 @@
         button.title = button.disabled ? '' : title;
         set(c[1], p.link);
         c[1].className = 'text ' + (p.link === 'down' ? 'bad-text' : 'good-text');
-        set(c[2], number(p.rx_packets_per_second) + ' pkt/s');
-        set(c[3], number(p.rx_bits_per_second) + 'bit/s');
-        set(c[4], number(p.tx_packets_per_second) + ' pkt/s');
-        set(c[5], number(p.tx_bits_per_second) + 'bit/s');
+        set(c[2], number(p.rx_packets_per_second));
+        set(c[3], p.rx_bits_per_second ? number(p.rx_bits_per_second) + 'bit/s' : '');
+        set(c[4], number(p.tx_packets_per_second));
+        set(c[5], p.tx_bits_per_second ? number(p.tx_bits_per_second) + 'bit/s' : '');
         draw(row.querySelector('svg'), remember('rx ' + p.port, p.rx_packets_per_second),
              remember('tx ' + p.port, p.tx_packets_per_second));
-        set(c[7], p.drops_per_second > 0 ? number(p.drops_per_second) + '/s ' + p.drop_reason : '');
+        set(c[7], p.drops_per_second > 0 ? number(p.drops_per_second) : '');
+        c[7].title = p.drop_reason;
         set(c[8], p.queue_cells ? whole(p.queue_cells) + ' cells' : '');
     }
 
     function show_ports(top) {
         const many = top.ports.length > 24, shown = many ? top.ports.filter(p => !is_quiet(p)) : top.ports;
-        list(id('port-list'), shown, p => p.port, make_port, show_port);
+        list(id('port-list'), ordered('port-list', shown), p => p.port, make_port, show_port);
         set(id('quiet'), shown.length < top.ports.length ?
             few(top.ports.length - shown.length, 'port', 'ports') + ' without traffic not shown' : '');
     }
@@ -482,14 +525,23 @@
 
     // ---- the pipeline ----
 
-    // Without the names of pipeline and control, which the map says by colour.
-    const short_name = name => /^[A-Za-z0-9_]+\.[A-Za-z0-9_]+\./.test(name) ? name.split('.').slice(2).join('.') : name;
+    // Names of tables without what all of a pipeline's gress begin with: the map says it by colour.
+    function shorten(pipe) {
+        for (const gress of ['ingress', 'egress']) {
+            const tables = pipe.units.filter(u => u.kind === 'table' && u.gress === gress);
+            const names = tables.map(u => u.name.split('.'));
+            let same = 0;
+            while (names.length && names.every(n => n.length > same + 1 && n[same] === names[0][same]))
+                same++;
+            tables.forEach((u, i) => { u.shown = names[i].slice(same).join('.'); });
+        }
+    }
 
     function make_unit(u) {
         const li = element('li'), live = u.kind === 'table' && program.trace;
         const e = element(live ? 'button' : 'span', 'unit ' + u.kind + ' ' + u.gress);
         e.title = u.name;
-        e.append(element('span', 'unit-name', short_name(u.name)));
+        e.append(broken(element('span', 'unit-name'), u.shown || u.name));
         if (u.kind === 'table') {
             e.append(element('small', 'rate'));
             e.dataset.table = u.name;
@@ -545,6 +597,7 @@
             const used = pipe.units.flatMap(u => u.stages), last = Math.max(chip.stages_limit - 1, ...used);
             if (chip.pipelines.length > 1)
                 box.append(element('h3', '', 'Pipeline ' + pipe.name));
+            shorten(pipe);
             const map = element('ol', 'map');
             map.start = 0;
             for (let s = 0; s <= last; s++)
@@ -597,9 +650,9 @@
         set(c[1], stages_of(t.name));
         set(c[2], whole(t.entries));
         set(c[3], whole(t.size));
-        c[4].querySelector('.track span').style.setProperty('width', Math.min(100, 100 * t.entries / (t.size || 1)) + '%');
-        set(c[5], t.hit_rate === null ? 'not counted' : number(t.hit_rate) + '/s');
-        set(c[6], t.miss_rate === null ? '' : number(t.miss_rate) + '/s');
+        c[4].querySelector('.track span').style.setProperty('width', Math.min(100, 100 * t.share) + '%');
+        set(c[5], t.hit_rate === null ? 'not counted' : number(t.hit_rate));
+        set(c[6], t.miss_rate === null ? '' : number(t.miss_rate));
         draw(row.querySelector('svg'), remember('hits ' + t.name, t.hit_rate || 0), remember('misses ' + t.name, t.miss_rate || 0));
         set(c[8], t.hits === null ? '' : whole(t.hits));
     }
@@ -609,9 +662,10 @@
         for (const t of now.tables) {
             t.hit_rate = rate_of(t, 'hits');
             t.miss_rate = rate_of(t, 'misses');
+            t.share = t.entries / (t.size || 1);
             rates.set(t.name, t.hit_rate === null ? null : t.hit_rate + t.miss_rate);
         }
-        list(id('table-list'), now.tables, t => t.name, make_table, show_table);
+        list(id('table-list'), ordered('table-list', now.tables), t => t.name, make_table, show_table);
         for (const u of units) {
             const r = rates.get(u.name), small = u.node.querySelector('.rate');
             if (!small)
@@ -776,14 +830,18 @@
 
     // ---- events ----
 
+    function show_lists() {
+        show_ports(now.top);
+        show_drops(now.top);
+        show_tables();
+    }
+
     function show() {
         show_figures(now.top);
         show_alarms(now.top);
         show_jobs();
-        show_ports(now.top);
-        show_drops(now.top);
         show_queues();
-        show_tables();
+        show_lists();
         set(id('program'), name_of_program());
         id('program').title = now.top.program;
         document.documentElement.dataset.ready = 'yes';
