@@ -614,7 +614,7 @@ format:
 INSTALLED_SRC := compiler/base/share.c
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # What programs include, and what people read. No list that git would have to make: a tarball has no git.
-INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* stages/*.h pipeline/*.h docs/*.md $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
+INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* stages/*.h pipeline/*.h docs/*.md docs/images/*.png $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
 BIN_DIR    = $(DESTDIR)$(PREFIX)/bin
 UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SHARE_DIR  = $(DESTDIR)$(PREFIX)/share/silken

@@ -8,9 +8,9 @@
 //                            [--target CHIP] [-I DIR]... [-D NAME]... [--report] PROGRAM.p4
 //
 // Prints the path of the object; with --report, where the program's tables would be on the chip, as
-// `silken check --json` does, and compiles nothing. The process leads a process group, in which all stay that it
-// starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when
-// the thread that started it does.
+// `silken check --json` does, and compiles nothing. The process leads a process group, in which all
+// stay that it starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the
+// group, when the thread that started it does.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,18 @@
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, PREPROCESSED, EMIT_P4, P4INFO, REPORT };
+enum {
+    SECONDS = 256,
+    MEMORY,
+    BESIDE,
+    CHECKED,
+    COLOUR,
+    BF_RT,
+    PREPROCESSED,
+    EMIT_P4,
+    P4INFO,
+    REPORT
+};
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,

@@ -41,7 +41,7 @@ struct run_compiler {
     int out, said;
     int outputs[OUTPUTS];
     unsigned n_outputs; // that somebody wants
-    bool report; // it says where tables would be on the chip, and compiles nothing
+    bool report;        // it says where tables would be on the chip, and compiles nothing
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;

@@ -151,9 +151,9 @@ static void page_trace_start(struct run *r, uint64_t now) {
     p->trace = p->wanted;
     p->wanted = (struct page_trace){0};
     const struct page_trace *t = &p->trace;
-    json_t *request = json_pack("{s:s, s:s, s:i, s:i}", "op", "trace.start", "form", "json",
-                                "count", *t->table ? (int)TRACE_LOOKED : 1, "timeout",
-                                (int)TRACE_SECONDS);
+    json_t *request =
+        json_pack("{s:s, s:s, s:i, s:i}", "op", "trace.start", "form", "json", "count",
+                  *t->table ? (int)TRACE_LOOKED : 1, "timeout", (int)TRACE_SECONDS);
     if (t->port != NO_PORT)
         json_object_set_new(request, "ports", json_pack("[i]", (int)t->port));
     const uint64_t client = r->control.client;

@@ -465,7 +465,7 @@
              remember('tx ' + p.port, p.tx_packets_per_second));
         set(c[7], p.drops_per_second > 0 ? number(p.drops_per_second) : '');
         c[7].title = p.drop_reason;
-        set(c[8], p.queue_cells ? whole(p.queue_cells) + ' cells' : '');
+        set(c[8], p.queue_cells ? whole(p.queue_cells) : '');
     }
 
     function show_ports(top) {

@@ -52,9 +52,9 @@ static json_t *page_queues(const json_t *watch) {
     json_array_foreach(json_object_get(watch, "ports"), i, p) {
         json_t *queues = json_object_get(p, "queues");
         if (json_array_size(queues) > 0)
-            json_array_append_new(list, json_pack("{s:O, s:s, s:O}", "port",
-                                                  json_object_get(p, "port"), "name",
-                                                  sk_json_text(p, "name"), "queues", queues));
+            json_array_append_new(list,
+                                  json_pack("{s:O, s:s, s:O}", "port", json_object_get(p, "port"),
+                                            "name", sk_json_text(p, "name"), "queues", queues));
     }
     return list;
 }
@@ -69,8 +69,8 @@ struct page_event page_event_now(struct run *r, json_t **before) {
     if (*before && top_data_read(&d, *before, now)) {
         struct sk_pauses pauses = run_pauses(r);
         json_t *out = json_pack("{s:o, s:O, s:O, s:o}", "top", top_data_json(&d), "stats",
-                                json_object_get(now, "stats"), "jobs",
-                                json_object_get(now, "jobs"), "queues", page_queues(now));
+                                json_object_get(now, "stats"), "jobs", json_object_get(now, "jobs"),
+                                "queues", page_queues(now));
         json_object_set_new(out, "slots", sk_jobs_map(r->sw, run_now(), &pauses));
         json_object_set_new(out, "tables", sk_hits_json(r->sw, &pauses));
         e = page_event_of("now", out);
@@ -126,9 +126,9 @@ static json_t *page_chip(const char *report) {
 
 struct page_event page_event_program(struct run *r, const char *report, const char *error) {
     json_t *path = json_string(sk_switch_program(r->sw)->path);
-    json_t *out = json_pack("{s:o?, s:s, s:b, s:o, s:s}", "program", path, "version",
-                            SILKEN_VERSION, "trace", (int)r->config->page.trace, "chip",
-                            page_chip(report), "error", error);
+    json_t *out =
+        json_pack("{s:o?, s:s, s:b, s:o, s:s}", "program", path, "version", SILKEN_VERSION, "trace",
+                  (int)r->config->page.trace, "chip", page_chip(report), "error", error);
     return page_event_of("program", out);
 }
 

@@ -7,7 +7,7 @@
 //     page.html, page.css, page.js, icon.svg   the page, written into the program as they are;
 //                    its design is that of `silken check --html`, whose style it loads first
 //
-//     GET /          the page                  /check.css, /page.css, /page.js, /icon.svg: its parts
+//     GET /          the page             /check.css, /page.css, /page.js, /icon.svg: its parts
 //     GET /events    a stream: "program" at its beginning and when another one runs, "now" every
 //                    PAGE_EVERY_NS
 //     GET /trace?port=N or ?table=NAME   a stream: "state", then "packet" or "failed", and the end

@@ -113,7 +113,7 @@ struct run {
     struct sk_tracer *tracer;
     struct run_control control;
     struct run_watch *watch;
-    struct run_page *page; // null: the configuration has none
+    struct run_page *page;                     // null: the configuration has none
     struct tor *tor;                           // null: the configuration has none
     struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
@@ -166,7 +166,8 @@ struct sk_service run_service(struct run *r, uint64_t now);
 bool run_watch_start(struct run *r);    // false after a sentence
 void run_watch_reloaded(struct run *r); // there is another configuration
 void run_watch_turn(struct run *r, uint64_t now);
-void run_watch_look_now(struct run *r, uint64_t now); // for alarms, which are looked for each second
+void run_watch_look_now(struct run *r,
+                        uint64_t now); // for alarms, which are looked for each second
 // Hears every event; true: it was an alarm, which listeners are told of.
 bool run_watch_event(struct run *r, const json_t *event);
 json_t *run_watch_alarms(void *run); // struct sk_service's

@@ -43,8 +43,7 @@ static void config_watch_read_metrics(const struct sk_at *root, struct sk_config
     if (!at.value)
         return;
     sk_at_keys(&at, keys);
-    config_watch_read_listen(&at, METRICS_HERE, "metrics", &c->metrics.listen,
-                             &c->metrics.address);
+    config_watch_read_listen(&at, METRICS_HERE, "metrics", &c->metrics.listen, &c->metrics.address);
 }
 
 // By addresses and as localhost the page can be asked for anyway.
@@ -70,8 +69,8 @@ static void config_watch_read_page(const struct sk_at *root, struct sk_config *c
     if (!at.value)
         return;
     sk_at_keys(&at, keys);
-    const bool is_public = config_watch_read_listen(&at, PAGE_HERE, "page", &c->page.listen,
-                                                    &c->page.address);
+    const bool is_public =
+        config_watch_read_listen(&at, PAGE_HERE, "page", &c->page.listen, &c->page.address);
     const struct sk_at trace = sk_at_member(&at, "trace");
     c->page.trace = trace.value ? config_watch_flag(&trace) : !is_public;
     config_watch_read_names(&at, &c->page);

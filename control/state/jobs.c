@@ -595,8 +595,7 @@ static json_t *map_json(const struct view *v, const struct job *j) {
                     more++;
                     continue;
                 }
-                const uint64_t bits =
-                    state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
+                const uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
                 json_array_append_new(waiting,
                                       json_pack("[I, i, I]", (json_int_t)(slot - j->first_slot),
                                                 (int)version, (json_int_t)bits));

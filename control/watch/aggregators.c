@@ -115,11 +115,11 @@ json_t *sk_aggregators_json(const struct sk_aggregators *a) {
         if (h->n == 0)
             continue;
         snprintf(name, sizeof name, "%u", job);
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "name", name, "kind", "atp",
-                            "held", (json_int_t)h->n, "of", (json_int_t)aggregators_size(a),
-                            "oldest_ms", (json_int_t)((uint64_t)h->oldest * UNIT_NS / 1000000),
-                            "pipe", (int)h->pipe, "index", (json_int_t)h->index));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "name", name,
+                                              "kind", "atp", "held", (json_int_t)h->n, "of",
+                                              (json_int_t)aggregators_size(a), "oldest_ms",
+                                              (json_int_t)((uint64_t)h->oldest * UNIT_NS / 1000000),
+                                              "pipe", (int)h->pipe, "index", (json_int_t)h->index));
     }
     return list;
 }

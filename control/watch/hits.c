@@ -36,8 +36,7 @@ static json_t *hits_table_json(struct sk_switch *sw, const struct sk_object *o, 
             hits_read_pipe(h, o->desc->table(sk_switch_pipe(sw, pipe), o->index));
     json_t *out = json_pack("{s:s, s:I, s:I}", "name", d->name, "entries", (json_int_t)h->entries,
                             "size", (json_int_t)d->size);
-    json_object_set_new(out, "hits",
-                        h->counted ? json_integer((json_int_t)h->hits) : json_null());
+    json_object_set_new(out, "hits", h->counted ? json_integer((json_int_t)h->hits) : json_null());
     json_object_set_new(out, "misses",
                         h->counted ? json_integer((json_int_t)h->misses) : json_null());
     return out;

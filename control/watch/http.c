@@ -308,8 +308,8 @@ static void reply(struct connection *c, const struct http_request *r, unsigned s
         "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n%sCache-Control: no-store\r\n"
         "X-Content-Type-Options: nosniff\r\n%s%sConnection: %s\r\n\r\n",
         status, http_words_of(status), status == 200 ? page->type : "text/plain; charset=utf-8",
-        length_line, status == 405 ? "Allow: GET, HEAD\r\n" : "", page->headers ? page->headers : "",
-        r->close || stream ? "close" : "keep-alive");
+        length_line, status == 405 ? "Allow: GET, HEAD\r\n" : "",
+        page->headers ? page->headers : "", r->close || stream ? "close" : "keep-alive");
     if (n < 0)
         abort();
     c->length = (size_t)n + (r->head ? 0 : length);
@@ -402,8 +402,7 @@ static size_t http_count_streams(const struct http_server *s) {
 }
 
 // A whole request, when one is there and the reply before it is written.
-static void http_answer(struct http_server *s, struct connection *c, http_page_fn page,
-                        void *aux) {
+static void http_answer(struct http_server *s, struct connection *c, http_page_fn page, void *aux) {
     struct http_request r;
     const size_t n = http_parse(c->in, c->n, &r);
     struct http_page p = {0};

@@ -85,7 +85,7 @@ bool http_stream_is_open(const struct http_server *s, uint64_t id);
 void http_stream_send(struct http_server *s, uint64_t id, const char *text, size_t n,
                       uint64_t now_ns);
 void http_stream_end(struct http_server *s, uint64_t id); // after what was queued is sent
-uint16_t http_port(const struct http_server *s); // where it listens, if the address said 0
+uint16_t http_port(const struct http_server *s);          // where it listens, if the address said 0
 struct http_counts http_counts(const struct http_server *s);
 void http_close(struct http_server *s); // null allowed
 

@@ -14,8 +14,11 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "..")]
+sys.path[:0] = [os.path.join(HERE, *way) for way in (("..", ".."), ("..", "..", "pcap"),
+                                                     ("..", "..", "control", "watch"))]
 import tally  # noqa: E402
+from captures import pcap  # noqa: E402
+from test_trace import SWITCHML, gradient  # noqa: E402
 
 SILKEN = os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "silken"))
 L2 = os.path.abspath("p4/l2/l2.p4")
@@ -25,12 +28,17 @@ POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 
 
 
 class Switch:
-    def __init__(self, page):
+    def __init__(self, page, frames=None, more=None):
         self.folder = tempfile.TemporaryDirectory()
         self.socket = os.path.join(self.folder.name, "s.sock")
         config = {"program": L2, "control_socket": self.socket, "page": {"listen": "127.0.0.1:0", **page},
                   "ports": [{"port": 1, "device": "net_null1,no-rx=1", "name": NAME},
                             {"port": 2, "device": "net_null2,no-rx=1"}]}
+        if frames is not None:
+            with open(os.path.join(self.folder.name, "in.pcap"), "wb") as f:
+                f.write(pcap([(0, frame) for frame in frames]))
+            config["ports"][0]["device"] = f"net_pcap0,rx_pcap={self.folder.name}/in.pcap,tx_pcap=/dev/null"
+        config.update(more or {})
         path = os.path.join(self.folder.name, "c.json")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(config, f)
@@ -230,6 +238,45 @@ class Requests(unittest.TestCase):
                 return
             time.sleep(0.05)
         self.fail("streams that are left keep their places")
+
+
+def worker(number):
+    return {"table": "workers", "action": "admit",
+            "key": {"job_number": 7, "src_addr": f"10.0.0.{number}", "ingress_port": number},
+            "args": {"worker_bit": number, "num_workers": 2, "group": 1, "rid": number, "port": number, "pool_base": 16,
+                     "pool_last": 15}}
+
+
+class Exact(unittest.TestCase):
+    def last(self, frames, more, good):
+        """The first "now" that is good."""
+        switch = Switch({}, frames, more)
+        try:
+            stream = Stream(switch, "/events")
+            for _ in range(200):
+                name, data = stream.next()
+                if name == "now" and good(data):
+                    break
+            stream.close()
+        finally:
+            self.assertEqual(switch.end(), 0)
+        return data
+
+    def test_hits_and_misses(self):
+        to = [bytes([2, 0, 0, 0, 0, n]) + bytes(54) for n in (1, 1, 1, 2, 3, 3, 1)]
+        entries = [{"table": "forward", "key": {"dst_addr": f"02:00:00:00:00:0{n}"}, "action": "send", "args": {"port": 2}}
+                   for n in (1, 2)]
+        now = self.last(to, {"entries": entries}, lambda d: d["stats"]["rx_packets"] == len(to))
+        table = next(t for t in now["tables"] if t["name"].endswith(".forward"))
+        self.assertEqual((table["entries"], table["hits"], table["misses"]), (2, 5, 2))
+
+    def test_slots(self):
+        now = self.last([gradient(1, 0x8003), gradient(1, 5)], {"program": SWITCHML, "entries": [worker(1), worker(2)]},
+                        lambda d: d["stats"]["rx_packets"] == 2)
+        self.assertEqual(now["slots"], [{"name": "7", "size": 2, "first_slot": 16, "slots": 16,
+                                         "waiting": [[3, 1, 1], [5, 0, 1]], "more": 0}])
+        self.assertEqual([(w["worker"], w["missing"]) for w in now["jobs"][0]["workers"]], [(0, 0), (1, 2)])
+        self.assertEqual(now["top"]["jobs"][0]["straggler"], {"worker": 1, "ip": "10.0.0.2", "slots": 2})
 
 
 class Forbidden(unittest.TestCase):
