@@ -279,6 +279,16 @@ class Exact(unittest.TestCase):
         self.assertEqual(now["top"]["jobs"][0]["straggler"], {"worker": 1, "ip": "10.0.0.2", "slots": 2})
 
 
+    def test_aggregators(self):
+        # held since now, in the program's units of 65,536 ns
+        stamp = time.time_ns() // 65536 % 2**32
+        owner = {"name": "owner.owners", "index": 5, "value": {"fragment": 2 << 24 | 1, "time": stamp}, "pipe": 2}
+        now = self.last(None, {"program": os.path.abspath("p4/atp/atp.p4"), "pipes": 4, "registers": [owner]}, lambda d: d["jobs"])
+        job, = now["jobs"]
+        self.assertEqual((job["name"], job["kind"], job["held"], job["pipe"], job["index"]), ("2", "atp", 1, 2, 5))
+        self.assertEqual(job["of"], 4 * 16384)  # AGGREGATORS of p4/atp/aggregator.p4, in each pipe
+
+
 class Forbidden(unittest.TestCase):
     def test_traces_can_be_forbidden(self):
         for page in ({"trace": False}, {"listen": "0.0.0.0:0", "public": True}):
