@@ -113,9 +113,10 @@ LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 # ---- the rooms ----
 # rooms.mk names them; each becomes a static archive, $(BUILD)/lib/ROOM.a.
 include rooms.mk
-GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
+GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c $(GEN)/run_page.c
 generated/compiler/syntax      := p4_parse p4_lex
 generated/compiler/chip/report := report_page
+generated/cli := run_page
 generated/brt := brt/bfruntime.pb-c brt/status.pb-c
 generated/p4rt := p4rt/p4info.pb-c p4rt/p4runtime.pb-c
 generated/control/published := control/published/switchml.pb-c
@@ -228,17 +229,21 @@ $(foreach r,$(RPC_ROOMS),$(call room_OBJ,$(r))): | $(RPC_MESSAGES)
 # an empty oneof is {0}
 $(foreach r,$(RPC_ROOMS),$(call room_OBJ,$(r))): ROOM_FLAGS := -Wno-missing-braces
 
-# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report/html.h).
+# Pages of `silken check --html` and `silken run`: what they say, look like and do, as strings.
+as_string = (echo 'const char $(1)[] ='; sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(2); echo ';')
 PAGE := compiler/chip/report/page
 $(GEN)/report_page.c: $(PAGE).css $(PAGE).js Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT)
 	$(Q)(echo '#include "compiler/chip/report/html.h"'; \
-	for kind in css js; do \
-	    echo "const char report_page_$$kind[] ="; \
-	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$kind; \
-	    echo ';'; \
-	done) >$@.tmp && mv $@.tmp $@
+	$(call as_string,report_page_css,$(PAGE).css); $(call as_string,report_page_js,$(PAGE).js)) >$@.tmp && mv $@.tmp $@
+RUN_PAGE := cli/run/page
+$(GEN)/run_page.c: $(RUN_PAGE).html $(RUN_PAGE).css $(RUN_PAGE).js cli/run/icon.svg Makefile
+	@mkdir -p $(@D)
+	$(call say,TEXT)
+	$(Q)(echo '#include "cli/run/page_impl.h"'; $(call as_string,run_page_html,$(RUN_PAGE).html); \
+	$(call as_string,run_page_css,$(RUN_PAGE).css); $(call as_string,run_page_js,$(RUN_PAGE).js); \
+	$(call as_string,run_page_icon,cli/run/icon.svg)) >$@.tmp && mv $@.tmp $@
 
 # The hosts' wire structs come from the P4 file, by a compiler that needs no hosts.
 $(BUILD)/wiregen: $(COMPILER_OBJ) $(call obj,$(WIREGEN_SRC))

@@ -5,11 +5,12 @@
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
 //                            [--preprocessed] [--bf-rt FILE] [--emit-p4 FILE] [--p4info FILE]
-//                            [--target CHIP] [-I DIR]... [-D NAME]... PROGRAM.p4
+//                            [--target CHIP] [-I DIR]... [-D NAME]... [--report] PROGRAM.p4
 //
-// Prints the path of the object. The process leads a process group, in which all stay that it
-// starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when
-// the thread that started it does.
+// Prints the path of the object; with --report, where the program's tables would be on the chip, as
+// `silken check --json` does, and compiles nothing. The process leads a process group, in which all
+// stay that it starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the
+// group, when the thread that started it does.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,11 +20,23 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "compiler/chip/report/report.h"
 
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, PREPROCESSED, EMIT_P4, P4INFO };
+enum {
+    SECONDS = 256,
+    MEMORY,
+    BESIDE,
+    CHECKED,
+    COLOUR,
+    BF_RT,
+    PREPROCESSED,
+    EMIT_P4,
+    P4INFO,
+    REPORT
+};
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,
@@ -36,6 +49,7 @@ static const struct option options[] = {
     {"preprocessed", no_argument, NULL, PREPROCESSED},
     {"emit-p4", required_argument, NULL, EMIT_P4},
     {"p4info", required_argument, NULL, P4INFO},
+    {"report", no_argument, NULL, REPORT},
     {NULL, 0, NULL, 0},
 };
 
@@ -82,11 +96,29 @@ static bool compile_begin(uint64_t seconds, uint64_t memory, bool beside) {
     return true;
 }
 
+static bool compile_report(const struct compile_options *opt) {
+    struct compile_checked *k = compile_check(opt, stderr);
+    const bool good = k->verdict != COMPILE_REFUSED;
+    if (good)
+        chip_print_json(stdout, k->report);
+    compile_checked_free(k);
+    return good && fflush(stdout) == 0;
+}
+
+static bool compile_object(const struct compile_options *opt) {
+    char *object = compile_p4(opt, stderr);
+    if (object)
+        puts(object);
+    const bool good = object && fflush(stdout) == 0;
+    free(object);
+    return good;
+}
+
 int cmd_compile(int argc, char **argv) {
     struct compile_options opt = {.in_group = true};
     struct cli_flags flags = {0};
     uint64_t seconds = 0, memory = 0;
-    bool beside = false;
+    bool beside = false, report = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":I:D:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')
@@ -105,6 +137,7 @@ int cmd_compile(int argc, char **argv) {
         if (c == P4INFO)
             opt.p4info = optarg;
         beside |= c == BESIDE;
+        report |= c == REPORT;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;
         opt.preprocessed |= c == PREPROCESSED;
@@ -115,11 +148,7 @@ int cmd_compile(int argc, char **argv) {
         return EXIT_UNUSABLE;
     opt.path = argv[optind];
     cli_use_flags(&opt, &flags);
-    char *object = compile_p4(&opt, stderr);
-    if (object)
-        puts(object);
-    const bool good = object && fflush(stdout) == 0;
-    free(object);
+    const bool good = report ? compile_report(&opt) : compile_object(&opt);
     cli_free_flags(&flags);
     return good ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -114,6 +114,7 @@ static int cmd_run_switch(struct run *r) {
         sk_recording_own_stop(r->recording);
     run_record_end(r->record);
     sk_server_close(r->server);
+    run_page_end(r);
     run_watch_end(r);
     if (started && !run_print_end(r, lost))
         status = EXIT_FAILED;

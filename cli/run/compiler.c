@@ -41,6 +41,7 @@ struct run_compiler {
     int out, said;
     int outputs[OUTPUTS];
     unsigned n_outputs; // that somebody wants
+    bool report;        // it says where tables would be on the chip, and compiles nothing
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;
@@ -81,6 +82,8 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, fixed[i]);
     if (beside)
         compiler_say(c, "--beside");
+    if (limits->report)
+        compiler_say(c, "--report");
     if (opt->checked)
         compiler_say(c, "--checked");
     if (opt->colour)
@@ -139,20 +142,26 @@ static int compiler_open(void) {
     return above;
 }
 
-struct run_compiler *run_compiler_start(const struct run *r, const struct compile_options *opt,
-                                        bool beside, struct sk_error *err) {
+// How many descriptions of the program somebody wants.
+static unsigned compiler_wanted(const struct run *r) {
+    return sk_config_p4runtime(r->config).listen ? OUTPUTS
+           : sk_config_bfrt(r->config).listen    ? OF_BFRT
+                                                 : 0;
+}
+
+static struct run_compiler *compiler_begin(const struct run *r, const struct compile_options *opt,
+                                           bool beside, bool report, struct sk_error *err) {
     struct run_compiler *c = calloc(1, sizeof *c);
     struct command command = {0};
     if (!c)
         abort();
+    c->report = report;
     c->seconds = r->config->requests.compile_seconds;
     c->memory = r->config->requests.compile_memory;
     c->until = run_now() + c->seconds * UINT64_C(1000000000);
     c->out = compiler_open();
     c->said = compiler_open();
-    const unsigned n = sk_config_p4runtime(r->config).listen ? OUTPUTS
-                       : sk_config_bfrt(r->config).listen    ? OF_BFRT
-                                                             : 0;
+    const unsigned n = report ? 0 : compiler_wanted(r);
     const bool open = c->out >= 0 && c->said >= 0;
     while (open && c->n_outputs < n && (c->outputs[c->n_outputs] = compiler_open()) >= 0)
         c->n_outputs++;
@@ -166,6 +175,16 @@ struct run_compiler *run_compiler_start(const struct run *r, const struct compil
     run_compiler_free(c);
     sk_fail(err, "cannot start a process to compile with: %s", strerror(error));
     return NULL;
+}
+
+struct run_compiler *run_compiler_start(const struct run *r, const struct compile_options *opt,
+                                        bool beside, struct sk_error *err) {
+    return compiler_begin(r, opt, beside, false, err);
+}
+
+struct run_compiler *run_compiler_report(const struct run *r, const struct compile_options *opt,
+                                         struct sk_error *err) {
+    return compiler_begin(r, opt, true, true, err);
 }
 
 // Whether it has ended; its number stays taken until it is waited for.
@@ -271,6 +290,19 @@ static int compiler_fail(struct run_compiler *c, struct sk_error *err) {
             "(\"compile_memory\" of \"requests\")",
             number, strsignal(number), (unsigned long long)c->memory);
     return sk_fail(err, "%.*s", (int)strcspn(said, "\n"), said);
+}
+
+char *run_compiler_text(struct run_compiler *c, struct sk_error *err) {
+    struct stat st;
+    if (!WIFEXITED(c->status) || WEXITSTATUS(c->status) != 0) {
+        compiler_fail(c, err);
+        return NULL;
+    }
+    if (fstat(c->out, &st) || (size_t)st.st_size > MOST_SCHEMA) {
+        sk_fail(err, "the report is too long");
+        return NULL;
+    }
+    return compiler_read_most(c->out, (size_t)st.st_size);
 }
 
 struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err) {

@@ -306,6 +306,7 @@ static void *control(void *aux) {
         follow_links(r, now);
         run_control_serve(r, now);
         run_watch_turn(r, now);
+        run_page_turn(r, now);
         run_trace_turn(r, now);
         run_compile_turn(r, now);
         run_sample_turn(r, now);

@@ -29,6 +29,8 @@ void run_print_start(const struct run *r) {
         printf("control socket %s\n", c->control_socket);
     if (c->metrics.listen)
         print_listener("metrics", c->metrics.listen, run_watch_port(r));
+    if (c->page.listen)
+        print_listener("page", c->page.listen, run_page_port(r));
     if (sk_config_bfrt(c).listen)
         print_listener("bfrt", sk_config_bfrt(c).listen, run_brt_port(r));
     if (sk_config_p4runtime(c).listen)

@@ -397,6 +397,7 @@ void run_runs_of_client(struct run *r, struct sk_program *program, struct run_so
     run_source_free(r->source);
     r->program = program;
     r->source = source;
+    run_page_program_changed(r);
 }
 
 void run_runs(struct run *r, struct sk_program *program, struct run_source *source) {

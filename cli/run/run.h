@@ -14,6 +14,8 @@
 //     print.c          what is printed
 //     record.c         a switch that records itself
 //     watch.c          metrics, telemetry, alarms
+//     page.c           the page for browsers: what is asked for, who follows
+//     page_events.c    what its events say (page_impl.h); page.html, .css, .js, icon.svg: the page
 //     tor.c            the control plane of the ToR
 //     jobs.c           the job service
 //     published.c      the service for the published SwitchML client
@@ -111,6 +113,7 @@ struct run {
     struct sk_tracer *tracer;
     struct run_control control;
     struct run_watch *watch;
+    struct run_page *page;                     // null: the configuration has none
     struct tor *tor;                           // null: the configuration has none
     struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
@@ -163,6 +166,8 @@ struct sk_service run_service(struct run *r, uint64_t now);
 bool run_watch_start(struct run *r);    // false after a sentence
 void run_watch_reloaded(struct run *r); // there is another configuration
 void run_watch_turn(struct run *r, uint64_t now);
+void run_watch_look_now(struct run *r,
+                        uint64_t now); // for alarms, which are looked for each second
 // Hears every event; true: it was an alarm, which listeners are told of.
 bool run_watch_event(struct run *r, const json_t *event);
 json_t *run_watch_alarms(void *run); // struct sk_service's
@@ -173,6 +178,13 @@ void run_watch_paused(struct run *r);
 void run_watch_resumed(struct run *r);
 uint16_t run_watch_port(const struct run *r); // of the metrics; 0: none
 void run_watch_end(struct run *r);
+
+// ---- page.c
+bool run_page_start(struct run *r); // false after a sentence
+void run_page_turn(struct run *r, uint64_t now);
+void run_page_program_changed(struct run *r); // another one runs
+uint16_t run_page_port(const struct run *r);  // 0: there is no page
+void run_page_end(struct run *r);
 
 // ---- tor.c, all but the first on the control thread
 bool run_tor_start(struct run *r); // false after a sentence
@@ -383,6 +395,12 @@ int run_program(struct run *r, const char *path, json_t **done, struct sk_error 
 struct run_compiler;
 struct run_compiler *run_compiler_start(const struct run *r, const struct compile_options *opt,
                                         bool beside, struct sk_error *err);
+// A process that says where the program's tables would be on the chip (`silken check --json`).
+// Beside the running switch, the same otherwise.
+struct run_compiler *run_compiler_report(const struct run *r, const struct compile_options *opt,
+                                         struct sk_error *err);
+// What it says, malloc'ed; or null with a sentence. After it has ended.
+char *run_compiler_text(struct run_compiler *c, struct sk_error *err);
 bool run_compiler_ended(struct run_compiler *c); // without waiting; one past its time is ended
 // After it has ended: the program, or null with a sentence; and all that the compiler said, as long
 // as 'c'.

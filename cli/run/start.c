@@ -233,8 +233,8 @@ bool run_start(struct run *r) {
     // files take the place of older ones
     return run_start_load_config(r) && plan_lcores(r) && run_start_record(r, false) &&
            load_program(r) && run_start_make_switch(r) && open_socket(r) && run_watch_start(r) &&
-           run_open_ports(r) && run_sample_start(r) && open_log(r) && run_tor_start(r) &&
-           run_jobs_start(r) && run_published_start(r) && run_sessions_start(r) &&
-           run_libra_start(r) && run_brt_start(r) && run_p4rt_start(r) && make_lcores(r) &&
-           run_service_start(r) && run_start_record(r, true);
+           run_page_start(r) && run_open_ports(r) && run_sample_start(r) && open_log(r) &&
+           run_tor_start(r) && run_jobs_start(r) && run_published_start(r) &&
+           run_sessions_start(r) && run_libra_start(r) && run_brt_start(r) && run_p4rt_start(r) &&
+           make_lcores(r) && run_service_start(r) && run_start_record(r, true);
 }

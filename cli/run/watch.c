@@ -130,16 +130,19 @@ static void answer_telemetry(struct run *r) {
     json_decref(alarms);
 }
 
-static struct http_page page(void *aux, const char *path) {
+static struct http_page page(void *aux, const struct http_request *request, uint64_t id) {
     static const char start[] = "Silken: metrics for Prometheus are at /metrics\n";
     struct run *r = aux;
-    if (strcmp(path, "/") == 0)
-        return (struct http_page){"text/plain; charset=utf-8", start, sizeof start - 1};
-    if (strcmp(path, "/metrics") != 0)
+    (void)id;
+    if (strcmp(request->path, "/") == 0)
+        return (struct http_page){
+            .type = "text/plain; charset=utf-8", .body = start, .length = sizeof start - 1};
+    if (strcmp(request->path, "/metrics") != 0)
         return (struct http_page){0};
     run_watch_read_metrics(r);
-    return (struct http_page){"text/plain; version=0.0.4; charset=utf-8", r->watch->text,
-                              r->watch->length};
+    return (struct http_page){.type = "text/plain; version=0.0.4; charset=utf-8",
+                              .body = r->watch->text,
+                              .length = r->watch->length};
 }
 
 // ---- alarms ----
@@ -165,12 +168,10 @@ static void scan(struct run *r, uint64_t now) {
     w->scan_due = now + (any ? SCAN_NS : LOOK_NS); // there may be another program then
 }
 
-static void run_watch_look(struct run *r, uint64_t now) {
+void run_watch_look_now(struct run *r, uint64_t now) {
     struct run_watch *w = r->watch;
     struct sk_service service = run_service(r, now);
     service.device = NULL; // no alarm asks the devices, and they may take their time
-    if (now < w->look_due)
-        return;
     w->look_due = now + LOOK_NS;
     sk_watch_take(&w->look, &service);
     json_t *held = sk_aggregators_json(w->aggregators);
@@ -218,13 +219,14 @@ bool run_watch_start(struct run *r) {
         return run_say(err.text);
     if (!m->listen)
         return true;
-    r->watch->http = http_open(&m->address, &err);
+    r->watch->http = http_open(&m->address, "metrics", &err);
     return r->watch->http || run_say(err.text);
 }
 
 void run_watch_turn(struct run *r, uint64_t now) {
     scan(r, now);
-    run_watch_look(r, now);
+    if (now >= r->watch->look_due)
+        run_watch_look_now(r, now);
     answer_telemetry(r);
     if (r->watch->http)
         http_poll(r->watch->http, now, page, r);

@@ -360,9 +360,10 @@ json_t *top_data_json(const struct top_data *d) {
     for (size_t i = 0; i < d->n_ports; i++)
         json_array_append_new(ports, top_data_port_json(&d->ports[i]));
     for (size_t i = 0; i < d->n_drops; i++)
-        json_array_append_new(drops, json_pack("{s:s, s:f, s:I}", "reason", d->drops[i].reason,
-                                               "per_second", d->drops[i].rate, "total",
-                                               (json_int_t)d->drops[i].total));
+        json_array_append_new(drops, json_pack("{s:s, s:f, s:I, s:i, s:s}", "reason",
+                                               d->drops[i].reason, "per_second", d->drops[i].rate,
+                                               "total", (json_int_t)d->drops[i].total, "port",
+                                               (int)d->drops[i].port, "name", d->drops[i].name));
     for (size_t i = 0; i < d->n_jobs; i++)
         json_array_append_new(jobs, top_data_job_json(&d->jobs[i]));
     json_t *out = json_pack(

@@ -388,7 +388,7 @@ const char *sk_config_fixed(const struct sk_config *from, const struct sk_config
         "pipes",          "lcores",    "cpus",          "cpu_port", "idle_sleep",
         "control_socket", "record",    "clock",         "metrics",  "daemon",
         "sampling",       "telemetry", "sessions",      "libra",    "job_service",
-        "bfrt",           "p4runtime", "switchml_jobs", NULL};
+        "bfrt",           "p4runtime", "switchml_jobs", "page",     NULL};
     for (size_t i = 0; members[i]; i++)
         if (!sk_config_same(from, to, members[i]))
             return members[i];

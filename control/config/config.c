@@ -381,29 +381,19 @@ static void config_read_libra(const struct sk_at *root, struct sk_config *c) {
 }
 
 static void config_read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"program",        "include",
-                                       "define",         "switchml_jobs",
-                                       "ports",          "loopback",
-                                       "cpu_port",       "multicast",
-                                       "members",        "groups",
-                                       "entries",        "defaults",
-                                       "registers",      "meters",
-                                       "counters",       "value_sets",
-                                       "control_socket", "faults",
-                                       "mirror",         "queues",
-                                       "deflect",        "pktgen_buffers",
-                                       "pktgen",         "hashes",
-                                       "key_masks",      "pipes",
-                                       "lcores",         "cpus",
-                                       "idle_sleep",     "record",
-                                       "clock",          "tor",
-                                       "libra",          "metrics",
-                                       "daemon",         "alarms",
-                                       "sampling",       "telemetry",
-                                       "sessions",       "requests",
-                                       "job_service",    "bfrt",
-                                       "p4runtime",      "filled",
-                                       "pools",          NULL};
+    static const char *const keys[] = {
+        "program",        "include",        "define",    "switchml_jobs",
+        "ports",          "loopback",       "cpu_port",  "multicast",
+        "members",        "groups",         "entries",   "defaults",
+        "registers",      "meters",         "counters",  "value_sets",
+        "control_socket", "faults",         "mirror",    "queues",
+        "deflect",        "pktgen_buffers", "pktgen",    "hashes",
+        "key_masks",      "pipes",          "lcores",    "cpus",
+        "idle_sleep",     "record",         "clock",     "tor",
+        "libra",          "metrics",        "daemon",    "alarms",
+        "sampling",       "telemetry",      "sessions",  "requests",
+        "job_service",    "bfrt",           "p4runtime", "filled",
+        "pools",          "page",           NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");

@@ -47,6 +47,9 @@
 //                  "ports": [0], "snaplen": 128, "ring": 64},
 //       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; for more than this machine
 //                   "public": false},             "public": true
+//       "page": {"listen": "127.0.0.1:9465",      for browsers; the same, and
+//                "public": false,                 names by which it may be asked for, and whether
+//                "names": [], "trace": true},     it shows packets (else: if not public)
 //       "job_service": {"listen": "10.0.0.254:9466",   control/service/service.h
 //                       "token_file": "token", "slots": 128,             slots of a job
 //                       "wait": 300, "grace": 2, "silence": 10},         seconds
@@ -135,6 +138,13 @@ struct sk_config_metrics {
     const char *listen; // as written; null: nothing listens
     struct sockaddr_storage address;
 };
+#define SK_CONFIG_PAGE_NAMES 16u
+struct sk_config_page {
+    const char *listen; // as written; null: nothing listens
+    struct sockaddr_storage address;
+    const char *names[SK_CONFIG_PAGE_NAMES + 1]; // ends with null
+    bool trace;                                  // readers may have packets traced
+};
 struct sk_config_job_service {
     const char *listen; // as written; null: there is none
     struct sockaddr_storage address;
@@ -200,6 +210,7 @@ struct sk_config {
     const struct sk_at *tor; // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;
+    struct sk_config_page page;
     struct sk_config_job_service job_service;
     struct sk_config_switchml_jobs switchml_jobs;
     const char *telemetry; // DPDK's file prefix; null: none

@@ -48,6 +48,7 @@ char *sk_config_for_replay(const struct sk_config *c, const char *program, uint6
     json_object_del(root, "control_socket");
     json_object_del(root, "daemon");
     json_object_del(root, "metrics");
+    json_object_del(root, "page");
     json_object_del(root, "bfrt");
     json_object_del(root, "p4runtime");
     json_object_del(root, "alarms");

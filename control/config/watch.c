@@ -6,6 +6,7 @@
 #include "base/address.h"
 
 #define METRICS_HERE "127.0.0.1:9464"
+#define PAGE_HERE    "127.0.0.1:9465"
 #define MOST_PREFIX  32u
 
 static bool config_watch_flag(const struct sk_at *at) {
@@ -14,27 +15,65 @@ static bool config_watch_flag(const struct sk_at *at) {
     return json_is_true(at->value);
 }
 
-// Whoever reaches the port reads everything, so others than this machine must be wanted.
+// "listen" and "public" of a section whose port shows everything to whoever reaches it, so others
+// than this machine must be wanted. Returns whether it is public.
+static bool config_watch_read_listen(const struct sk_at *at, const char *otherwise,
+                                     const char *shown, const char **text,
+                                     struct sockaddr_storage *address) {
+    struct sk_at listen = sk_at_member(at, "listen"), open = sk_at_member(at, "public");
+    const char *given = sk_at_string(&listen, false);
+    const bool is_public = config_watch_flag(&open);
+    *text = given ? given : otherwise;
+    if (at->doc->failed)
+        return is_public;
+    if (!sk_socket_address(*text, address))
+        sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
+                   *text);
+    else if (!sk_socket_is_local(address) && !is_public)
+        sk_at_fail(&listen,
+                   "'%s' is reachable from other machines; if they may read the %s, say "
+                   "\"public\": true",
+                   *text, shown);
+    return is_public;
+}
+
 static void config_watch_read_metrics(const struct sk_at *root, struct sk_config *c) {
     static const char *const keys[] = {"listen", "public", NULL};
     struct sk_at at = sk_at_member(root, "metrics");
     if (!at.value)
         return;
     sk_at_keys(&at, keys);
-    struct sk_at listen = sk_at_member(&at, "listen"), open = sk_at_member(&at, "public");
-    const char *text = sk_at_string(&listen, false);
-    const bool is_public = config_watch_flag(&open);
-    c->metrics.listen = text ? text : METRICS_HERE;
-    if (at.doc->failed)
+    config_watch_read_listen(&at, METRICS_HERE, "metrics", &c->metrics.listen, &c->metrics.address);
+}
+
+// By addresses and as localhost the page can be asked for anyway.
+static void config_watch_read_names(const struct sk_at *at, struct sk_config_page *page) {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    const struct sk_at list = sk_at_member(at, "names");
+    const size_t n = sk_at_length(&list);
+    if (n > SK_CONFIG_PAGE_NAMES)
+        sk_at_fail(&list, "there are more than %u of them", SK_CONFIG_PAGE_NAMES);
+    for (size_t i = 0; i < n && !at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i);
+        page->names[i] = sk_at_string(&item, true);
+        if (!at->doc->failed &&
+            (!page->names[i][0] || strspn(page->names[i], letters) != strlen(page->names[i])))
+            sk_at_fail(&item, "'%.60s' is not the name of a host", page->names[i]);
+    }
+}
+
+static void config_watch_read_page(const struct sk_at *root, struct sk_config *c) {
+    static const char *const keys[] = {"listen", "public", "names", "trace", NULL};
+    struct sk_at at = sk_at_member(root, "page");
+    if (!at.value)
         return;
-    if (!sk_socket_address(c->metrics.listen, &c->metrics.address))
-        sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
-                   c->metrics.listen);
-    else if (!sk_socket_is_local(&c->metrics.address) && !is_public)
-        sk_at_fail(&listen,
-                   "'%s' is reachable from other machines; if they may read the metrics, say "
-                   "\"public\": true",
-                   c->metrics.listen);
+    sk_at_keys(&at, keys);
+    const bool is_public =
+        config_watch_read_listen(&at, PAGE_HERE, "page", &c->page.listen, &c->page.address);
+    const struct sk_at trace = sk_at_member(&at, "trace");
+    c->page.trace = trace.value ? config_watch_flag(&trace) : !is_public;
+    config_watch_read_names(&at, &c->page);
 }
 
 // A word in the name of a folder.
@@ -99,6 +138,7 @@ static void read_alarms(const struct sk_at *root, struct sk_config *c) {
 
 void sk_config_read_watch(const struct sk_at *root, struct sk_config *c) {
     config_watch_read_metrics(root, c);
+    config_watch_read_page(root, c);
     read_telemetry(root, c);
     read_alarms(root, c);
     read_sampling(root, c);

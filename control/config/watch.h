@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// watch: "metrics", "telemetry", "alarms" and "sampling" of a configuration.
+// watch: "metrics", "page", "telemetry", "alarms" and "sampling" of a configuration.
 #ifndef SILKEN_CONTROL_CONFIG_WATCH_H
 #define SILKEN_CONTROL_CONFIG_WATCH_H
 

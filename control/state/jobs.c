@@ -578,3 +578,48 @@ json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *paus
     free(v.jobs);
     return jobs;
 }
+
+static json_t *map_json(const struct view *v, const struct job *j) {
+    char name[24];
+    json_t *waiting = json_array();
+    json_int_t more = 0;
+    for (uint64_t slot = j->first_slot; slot <= j->last_slot; slot++)
+        for (unsigned version = 0; version < 2; version++) {
+            unsigned seen = 0;
+            for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+                const unsigned pipes = alike_pipes(v, pipe, slot, version);
+                if (!(pipes >> pipe & 1) || seen >> pipe & 1)
+                    continue;
+                seen |= pipes;
+                if (json_array_size(waiting) == SK_JOBS_MAP) {
+                    more++;
+                    continue;
+                }
+                const uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
+                json_array_append_new(waiting,
+                                      json_pack("[I, i, I]", (json_int_t)(slot - j->first_slot),
+                                                (int)version, (json_int_t)bits));
+            }
+            sk_pauses_breathe(v->pauses);
+        }
+    snprintf(name, sizeof name, "%llu", (unsigned long long)j->number);
+    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:I}", "name", name, "size", (json_int_t)j->size,
+                     "first_slot", (json_int_t)j->first_slot, "slots",
+                     (json_int_t)(j->last_slot - j->first_slot + 1), "waiting", waiting, "more",
+                     more);
+}
+
+json_t *sk_jobs_map(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored, .pauses = pauses, .now = now};
+    json_t *jobs = json_array();
+    if (!find_objects(&v))
+        return jobs;
+    sk_pauses_begin(pauses);
+    state_jobs_read(&v);
+    for (size_t i = 0; i < v.n_jobs; i++)
+        json_array_append_new(jobs, map_json(&v, &v.jobs[i]));
+    sk_pauses_end(pauses);
+    free(v.jobs);
+    return jobs;
+}

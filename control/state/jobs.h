@@ -35,6 +35,13 @@ json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pause
 // have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
 json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses);
 
+// The slots that wait, as a picture needs them: [{"name", "size", "first_slot", "slots", "waiting":
+// [[slot, version, present]..], "more"}], of which 'present' is a number with a bit for each worker
+// whose part is there. A slot that waits for others in several pipes is listed once for each. At
+// most SK_JOBS_MAP of a job are listed, and "more" counts the rest. Empty for other programs.
+#define SK_JOBS_MAP 8192u
+json_t *sk_jobs_map(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses);
+
 // A worker of p4/switchml's table of workers, by its job's number and its address (host order).
 struct sk_job_worker {
     unsigned rank, workers; // of so many

@@ -17,7 +17,7 @@ struct held {
     uint8_t pipe;
 };
 struct sk_aggregators {
-    const struct sk_switch *sw; // of 'owners'; another one is looked at again
+    struct sk_switch *sw; // of 'owners'; another one is looked at again
     const struct sk_program_desc *program;
     bool found;
     struct sk_object owners;
@@ -98,6 +98,15 @@ bool sk_aggregators_scan(struct sk_aggregators *a, struct sk_switch *sw, uint64_
     return a->found;
 }
 
+// In all pipes that have them.
+static uint64_t aggregators_size(const struct sk_aggregators *a) {
+    const uint64_t size = a->found ? a->owners.desc->registers[a->owners.index].size : 0;
+    unsigned pipes = 0;
+    for (unsigned pipe = 0; a->found && pipe < SK_PIPES; pipe++)
+        pipes += sk_object_in_pipe(a->sw, &a->owners, pipe);
+    return size * pipes;
+}
+
 json_t *sk_aggregators_json(const struct sk_aggregators *a) {
     json_t *list = json_array();
     for (unsigned job = 0; job < JOBS; job++) {
@@ -106,8 +115,9 @@ json_t *sk_aggregators_json(const struct sk_aggregators *a) {
         if (h->n == 0)
             continue;
         snprintf(name, sizeof name, "%u", job);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I, s:i, s:I}", "name", name,
-                                              "kind", "atp", "held", (json_int_t)h->n, "oldest_ms",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "name", name,
+                                              "kind", "atp", "held", (json_int_t)h->n, "of",
+                                              (json_int_t)aggregators_size(a), "oldest_ms",
                                               (json_int_t)((uint64_t)h->oldest * UNIT_NS / 1000000),
                                               "pipe", (int)h->pipe, "index", (json_int_t)h->index));
     }

@@ -4,7 +4,8 @@
 //
 //     watch.c     takes the snapshot: counts, queues, tables, jobs, read while the pipes pause
 //     metrics.c   the snapshot as Prometheus text (exposition format 0.0.4)
-//     http.c      the HTTP server that Prometheus scrapes
+//     http.c      the HTTP server that Prometheus and the page's readers ask
+//     hits.c      how often packets looked up each table
 //     aggregators.c   which jobs hold the aggregators of ATP
 //     alarms.c    conditions that are reported to the operator without a request
 //     sflow.c     datagrams of sFlow

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven over a pair of pipes (its DevTools protocol: messages are JSON, each ended by a
-zero byte). No driver, no socket, no network: pages are files."""
+zero byte). No driver, no socket: pages are files, or those of a server on this machine."""
 import base64
 import json
 import os
@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 
+CODES = {"Escape": 27}  # of keys that the browser itself knows
 SECONDS = 120  # for any one answer: machines that run tests are busy
 
 
@@ -80,16 +81,20 @@ class Browser:
 
     def open(self, path, width, dark=False):
         """Loads a file; what its console says from now on is in complaints()."""
+        self.go("file://" + os.path.abspath(path), width, dark)
+
+    def go(self, url, width, dark=False):
+        """The same of an address."""
         self.events.clear()
         self.size(width)
         self.scheme(dark)
-        self.call("Page.navigate", {"url": "file://" + os.path.abspath(path)})
+        self.call("Page.navigate", {"url": url})
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self.message())
 
-    def size(self, width):
+    def size(self, width, height=900):
         self.call("Emulation.setDeviceMetricsOverride",
-                  {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+                  {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def scheme(self, dark):
         self.call("Emulation.setEmulatedMedia",
@@ -108,11 +113,21 @@ class Browser:
 
     def key(self, key):
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key})
+            self.call("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key,
+                                                 "windowsVirtualKeyCode": CODES.get(key, 0)})
 
-    def screenshot(self, path):
-        """Of the whole page."""
-        picture = self.call("Page.captureScreenshot", {"captureBeyondViewport": True})
+    def wait(self, expression, seconds):
+        """Until it is true: how long that took. The page must say so within the time."""
+        begin = time.monotonic()
+        while not self.ask(expression):
+            if time.monotonic() - begin > seconds:
+                raise AssertionError(f"not within {seconds} s: {expression}")
+            time.sleep(0.01)
+        return time.monotonic() - begin
+
+    def screenshot(self, path, whole=True):
+        """Of the whole page, or of what the window shows."""
+        picture = self.call("Page.captureScreenshot", {"captureBeyondViewport": whole})
         with open(path, "wb") as f:
             f.write(base64.b64decode(picture["data"]))
 

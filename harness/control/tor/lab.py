@@ -99,7 +99,8 @@ class Lab:
 
     def __init__(self, hosts, configuration):
         self.hosts, self.configuration = hosts, configuration
-        self.folder = self.switch = None
+        self.folder = self.switch = self.page_port = None
+        self.named = {}  # names of hosts' ports; others have none
         self.said = ""
 
     def __getitem__(self, name):
@@ -117,15 +118,17 @@ class Lab:
         return self
 
     def start(self):
-        ports = [{"port": h.port, "mtu": h.mtu,
-                  "device": f"net_af_packet{h.port},iface={h.outside}"}
-                 for h in self.hosts.values()]
+        ports = [{"port": h.port, "mtu": h.mtu, "device": f"net_af_packet{h.port},iface={h.outside}",
+                  **({"name": self.named[n]} if n in self.named else {})}
+                 for n, h in self.hosts.items()]
         path = os.path.join(self.folder.name, "switch.json")
         with open(path, "w") as f:
             f.write(json.dumps({**self.configuration, "ports": ports + self.configuration.get("ports", []),
                                 "idle_sleep": 100}).replace("@folder", self.folder.name))
         self.switch = subprocess.Popen([SILKEN, "run", "-c", path, "--memory", "1000"], stdout=subprocess.PIPE, text=True)
         for line in self.switch.stdout:
+            if line.startswith("page ") and "(port " in line:
+                self.page_port = int(line.split("(port ")[1].rstrip(")\n"))
             if line.strip() == "ready":
                 return
         raise RuntimeError("the switch did not start")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_http: what comes to the metrics' port. The parser must take the same requests out of the
-// bytes however they arrive, say nothing of bytes that are not a whole request yet, and always come
-// to an end.
+// fuzz_http: what comes to the ports of the metrics and of the page. The parser must take the same
+// requests out of the bytes however they arrive, say nothing of bytes that are not a whole request
+// yet, and always come to an end. What is read of a request is text within its room.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,19 @@
 #include "control/watch/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// Names have letters, so a host that is an address is not one of them.
+static void ask_about(const struct http_request *r) {
+    static const char *const names[] = {"a.example", NULL};
+    char value[16];
+    if (http_host_is_own(r->host, NULL) && !http_host_is_own(r->host, names))
+        abort();
+    if (!r->origin[0] && !http_is_same_origin(r))
+        abort();
+    for (size_t size = 1; size <= sizeof value; size++)
+        if (http_query_value(r->query, "a", value, size) && strlen(value) >= size)
+            abort();
+}
 
 static void check(const struct http_request *r) {
     if (r->status != 200 && (r->status < 400 || r->status > 599))
@@ -21,6 +34,10 @@ static void check(const struct http_request *r) {
         abort();
     if (r->status == 200 && r->path[0] != '/' && r->path[0] != 0)
         abort();
+    if (!memchr(r->query, 0, sizeof r->query) || !memchr(r->host, 0, sizeof r->host) ||
+        !memchr(r->origin, 0, sizeof r->origin))
+        abort();
+    ask_about(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

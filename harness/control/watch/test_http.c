@@ -127,14 +127,27 @@ struct bench {
     unsigned pages;
     size_t length; // of the page
     char *body;
+    uint64_t stream; // the last one
 };
 
-static struct http_page page(void *aux, const char *path) {
+static struct http_page page(void *aux, const struct http_request *r, uint64_t id) {
     struct bench *b = aux;
-    if (strcmp(path, "/metrics") != 0)
+    assert_int_not_equal(id, 0);
+    if (strcmp(r->path, "/events") == 0) {
+        b->stream = id;
+        return (struct http_page){.type = "text/event-stream",
+                                  .body = "begin\n\n",
+                                  .length = 7,
+                                  .stream = true,
+                                  .headers = "X-Test: yes\r\n"};
+    }
+    if (strcmp(r->path, "/forbidden") == 0)
+        return (struct http_page){.status = 403};
+    if (strcmp(r->path, "/metrics") != 0)
         return (struct http_page){0};
     b->pages++;
-    return (struct http_page){"text/plain; version=0.0.4", b->body, b->length};
+    return (struct http_page){
+        .type = "text/plain; version=0.0.4", .body = b->body, .length = b->length};
 }
 
 static int setup(void **state) {
@@ -142,7 +155,7 @@ static int setup(void **state) {
     struct sockaddr_storage a;
     struct sk_error err;
     assert_true(sk_socket_address("127.0.0.1:0", &a));
-    b->s = http_open(&a, &err);
+    b->s = http_open(&a, "tests", &err);
     assert_non_null(b->s);
     b->now = SECOND;
     b->length = 32000000; // more than sockets hold
@@ -319,6 +332,221 @@ static void test_in_pieces(void **state) {
     assert_int_equal(http_counts(b->s).clients, 0);
 }
 
+// ---- streams ----
+
+#define EVENTS "GET /events HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static void push(struct bench *b, const char *text) {
+    http_stream_send(b->s, b->stream, text, strlen(text), b->now);
+    turn(b, 2);
+}
+
+static void test_a_stream(void **state) {
+    struct bench *b = *state;
+    const int fd = dial(b);
+    say(b, fd, EVENTS);
+    assert_true(http_stream_is_open(b->s, b->stream));
+    assert_int_equal(http_counts(b->s).streams, 1);
+    push(b, "one\n\n");
+    b->now += 10 * HTTP_TIMEOUT_NS; // nothing waits: it may be quiet for as long as it likes
+    turn(b, 2);
+    push(b, "two\n\n");
+    say(b, fd, "GET /metrics HTTP/1.1\r\n"); // is not answered on this connection
+    http_stream_end(b->s, b->stream);
+    push(b, "after the end\n\n");
+    char *text = hear(b, fd, 4096);
+    if (strncmp(text, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n", 50) != 0 ||
+        strstr(text, "Content-Length") || !strstr(text, "\r\nX-Test: yes\r\n") ||
+        !strstr(text, "Connection: close\r\n\r\nbegin\n\none\n\ntwo\n\n") ||
+        strstr(text, "after the end"))
+        fail_msg("%s", text);
+    free(text);
+    assert_true(is_closed(b, fd));
+    assert_false(http_stream_is_open(b->s, b->stream));
+    assert_int_equal(b->pages, 0);
+    close(fd);
+    // its head alone is no stream
+    const int head = dial(b);
+    say(b, head, "HEAD /events HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_int_equal(http_counts(b->s).streams, 0);
+    close(head);
+}
+
+static void test_a_stream_that_is_left(void **state) {
+    struct bench *b = *state;
+    const int fd = dial(b);
+    say(b, fd, EVENTS);
+    close(fd);
+    turn(b, 3);
+    assert_false(http_stream_is_open(b->s, b->stream));
+    push(b, "nobody hears it");
+    assert_int_equal(http_counts(b->s).clients, 0);
+}
+
+// Nobody waits for it: it is closed when it is late, or when too much waits.
+static void test_a_stream_that_is_not_read(void **state) {
+    struct bench *b = *state;
+    char *event = calloc(1, HTTP_PENDING);
+    memset(event, 'e', HTTP_PENDING - 1);
+    for (unsigned much = 0; much < 2; much++) {
+        const int fd = dial(b);
+        say(b, fd, EVENTS);
+        unsigned sent = 0;
+        if (much) {
+            for (; sent < 32 && http_stream_is_open(b->s, b->stream); sent++)
+                push(b, event);
+            assert_in_range(sent, 2, 31);
+        } else {
+            push(b, event);
+            push(b, "more");
+            b->now += HTTP_TIMEOUT_NS - 1;
+            turn(b, 2);
+            assert_true(http_stream_is_open(b->s, b->stream));
+            b->now += 1;
+            turn(b, 2);
+        }
+        assert_false(http_stream_is_open(b->s, b->stream));
+        assert_int_equal(http_counts(b->s).refused, 1 + much);
+        close(fd);
+    }
+    free(event);
+}
+
+static void test_streams_leave_room(void **state) {
+    struct bench *b = *state;
+    int fds[HTTP_STREAMS];
+    b->length = 3;
+    for (unsigned i = 0; i < HTTP_STREAMS; i++) {
+        fds[i] = dial(b);
+        say(b, fds[i], EVENTS);
+    }
+    const int more = dial(b);
+    say(b, more, EVENTS);
+    char *text = hear(b, more, 100);
+    assert_non_null(strstr(text, "HTTP/1.1 503 Service Unavailable\r\n"));
+    free(text);
+    close(more);
+    int others[HTTP_CLIENTS];
+    for (unsigned i = 0; i < HTTP_CLIENTS; i++) { // of which the oldest make room for the next
+        b->now += SECOND / 100;
+        others[i] = dial(b);
+    }
+    assert_int_equal(http_counts(b->s).clients, HTTP_CLIENTS);
+    assert_int_equal(http_counts(b->s).streams, HTTP_STREAMS);
+    say(b, others[HTTP_CLIENTS - 1], GET);
+    text = hear(b, others[HTTP_CLIENTS - 1], 190);
+    assert_non_null(strstr(text, "\r\n\r\nxxx"));
+    free(text);
+    for (unsigned i = 0; i < HTTP_CLIENTS; i++)
+        close(others[i]);
+    for (unsigned i = 0; i < HTTP_STREAMS; i++)
+        close(fds[i]);
+}
+
+static void test_a_status(void **state) {
+    struct bench *b = *state;
+    const int fd = dial(b);
+    say(b, fd, "GET /forbidden HTTP/1.1\r\nHost: a\r\n\r\n");
+    char *text = hear(b, fd, 100);
+    assert_non_null(strstr(text, "HTTP/1.1 403 Forbidden\r\n"));
+    free(text);
+    close(fd);
+    assert_int_equal(http_counts(b->s).refused, 1);
+}
+
+// ---- who asks ----
+
+static void test_hosts(void **state) {
+    (void)state;
+    static const char *const names[] = {"rack7.example", NULL};
+    static const char *const own[] = {"127.0.0.1", "127.0.0.1:9465",     "[::1]:9465",
+                                      "[::1]",     "localhost:1",        "LocalHost",
+                                      "10.1.2.3:", "rack7.example:9465", "RACK7.example"};
+    static const char *const others[] = {"",
+                                         ":9465",
+                                         "evil.example",
+                                         "evil.example:9465",
+                                         "127.0.0.1.evil.example",
+                                         "localhost.evil.example",
+                                         "rack7.example.evil",
+                                         "::1",
+                                         "[::1",
+                                         "[::1]x",
+                                         "[127.0.0.1]",
+                                         "127.0.0.1:80x",
+                                         "127.0.0.1 ",
+                                         "[]",
+                                         "2130706433"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!http_host_is_own(own[i], names))
+            fail_msg("'%s' was refused", own[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (http_host_is_own(others[i], names))
+            fail_msg("'%s' was taken", others[i]);
+    assert_false(http_host_is_own("rack7.example", NULL));
+}
+
+static bool same_origin(const char *fields) {
+    char text[600];
+    struct http_request r;
+    snprintf(text, sizeof text, "GET / HTTP/1.1\r\n%s\r\n", fields);
+    assert_int_equal(http_parse(text, strlen(text), &r), strlen(text));
+    assert_int_equal(r.status, 200);
+    return http_is_same_origin(&r);
+}
+
+static void test_origins(void **state) {
+    (void)state;
+    char longer[400];
+    assert_true(same_origin("Host: a:1\r\n"));
+    assert_true(same_origin("Host: a:1\r\nOrigin: http://a:1\r\n"));
+    assert_true(same_origin("origin: HTTP://A:1\r\nhost: a:1\r\n"));
+    assert_false(same_origin("Host: a:1\r\nOrigin: http://a:2\r\n"));
+    assert_false(same_origin("Host: a:1\r\nOrigin: https://a:1\r\n"));
+    assert_false(same_origin("Host: a:1\r\nOrigin: null\r\n"));
+    assert_false(same_origin("Host: a:1\r\nOrigin: http://a:1.evil\r\n"));
+    assert_false(same_origin("Host: \r\nOrigin: http://\r\n"));
+    assert_false(same_origin("Host: a\r\nOrigin: http://a\r\nOrigin: http://a\r\n"));
+    snprintf(longer, sizeof longer, "Host: a\r\nOrigin: http://%0200d\r\n", 0);
+    assert_false(same_origin(longer));
+}
+
+static void test_fields(void **state) {
+    (void)state;
+    struct http_request r;
+    char text[600];
+    static const char asked[] =
+        "GET /t?port=1&table=a%2eb#x HTTP/1.1\r\nHost: h:1\r\nX-SILKEN: page\r\n\r\n";
+    assert_int_equal(http_parse(asked, sizeof asked - 1, &r), sizeof asked - 1);
+    assert_string_equal(r.path, "/t");
+    assert_string_equal(r.query, "port=1&table=a%2eb");
+    assert_string_equal(r.host, "h:1");
+    assert_true(r.by_page);
+    snprintf(text, sizeof text, "GET /t?%0200d HTTP/1.1\r\nHost: %0128d\r\n\r\n", 0, 0);
+    assert_int_equal(http_parse(text, strlen(text), &r), strlen(text));
+    assert_string_equal(r.query, "");
+    assert_string_equal(r.host, "");
+    assert_false(r.by_page);
+}
+
+static void test_queries(void **state) {
+    (void)state;
+    char out[8];
+    assert_true(http_query_value("a=1&bc=%41+%7a&d", "bc", out, sizeof out));
+    assert_string_equal(out, "A z");
+    assert_true(http_query_value("a=1&bc=2&d", "d", out, sizeof out));
+    assert_string_equal(out, "");
+    assert_true(http_query_value("a=1=2", "a", out, sizeof out));
+    assert_string_equal(out, "1=2");
+    assert_true(http_query_value("&&x=1234567", "x", out, sizeof out));
+    static const char *const bad[] = {"",      "b=1",    "ax=1",       "a=%",   "a=%4",
+                                      "a=%4g", "a=%00",  "a=12345678", "&",     "%61=1",
+                                      "=a",    "b=a&=a", "a=%g4",      "b=1&&b"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (http_query_value(bad[i], "a", out, sizeof out))
+            fail_msg("'%s' has '%s'", bad[i], out);
+}
+
 static void test_the_port_is_taken(void **state) {
     struct bench *b = *state;
     struct sockaddr_storage a;
@@ -326,8 +554,8 @@ static void test_the_port_is_taken(void **state) {
     char text[32];
     snprintf(text, sizeof text, "127.0.0.1:%u", http_port(b->s));
     assert_true(sk_socket_address(text, &a));
-    assert_null(http_open(&a, &err));
-    assert_string_equal(err.text, "cannot listen for metrics: Address already in use");
+    assert_null(http_open(&a, "tests", &err));
+    assert_string_equal(err.text, "cannot listen for tests: Address already in use");
 }
 
 int main(void) {
@@ -341,6 +569,15 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_one_that_does_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_in_pieces, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stream, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stream_that_is_left, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stream_that_is_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_streams_leave_room, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_status, setup, teardown),
+        cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_origins),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_queries),
         cmocka_unit_test_setup_teardown(test_the_port_is_taken, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
