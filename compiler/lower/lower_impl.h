@@ -616,6 +616,9 @@ bool lower_is_architecture(struct lower *lw, const struct decl *d);
 // leaving.c: a statement of the deparser's end for each counter of the bytes that leave
 void count_leaving(struct arena *a, struct ir_gress *g);
 
+// one_access.c: a read and a write that the chip executes as one ('continues')
+void join_accesses(struct arena *a, struct ir_gress *g);
+
 // zeroed.c: which variables start as zero
 void lower_zeroed(struct lower *lw);
 // names.c
