@@ -231,6 +231,7 @@ struct lower {
     unsigned action_calls, action_call; // so far; that is being inlined, the outermost, or 0
     bool in_hash;                       // in a block with @in_hash
     unsigned annotated, last_annotated; // the innermost block with annotations; the last one begun
+    unsigned stage;                     // that the innermost @stage(n) asks for, n + 1, or 0
     unsigned depth, stmts, work;
     bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used
