@@ -229,7 +229,8 @@ static void instrument_before(struct checked *c, const struct ir_stmt *s) {
         break;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        access_register(c, s->reg, s->e, s->reg->size);
+        if (!s->continues)
+            access_register(c, s->reg, s->e, s->reg->size);
         checked_use(c, s->e2);
         checked_use(c, s->e3);
         break;

@@ -268,12 +268,14 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
              s->use ? uses[s->use] : ir_dump_text(d, s->e));
         return;
     case IR_REG_READ:
-        LINE(d, "%s%s%s = read %s[%s]", s->var->name, s->var2 ? ", " : "",
-             s->var2 ? s->var2->name : "", s->reg->name, ir_dump_text(d, s->e));
+        LINE(d, "%s%s%s = read %s[%s]%s", s->var->name, s->var2 ? ", " : "",
+             s->var2 ? s->var2->name : "", s->reg->name, ir_dump_text(d, s->e),
+             s->continues ? ", same access" : "");
         return;
     case IR_REG_WRITE:
-        LINE(d, "write %s[%s] = %s%s%s", s->reg->name, ir_dump_text(d, s->e),
-             ir_dump_text(d, s->e2), s->e3 ? ", " : "", s->e3 ? ir_dump_text(d, s->e3) : "");
+        LINE(d, "write %s[%s] = %s%s%s%s", s->reg->name, ir_dump_text(d, s->e),
+             ir_dump_text(d, s->e2), s->e3 ? ", " : "", s->e3 ? ir_dump_text(d, s->e3) : "",
+             s->continues ? ", same access" : "");
         return;
     case IR_COUNT:
         LINE(d, "count %s[%s]%s", s->counter->name, ir_dump_text(d, s->e),

@@ -661,8 +661,12 @@ struct ir_stmt {
     // The innermost block with an annotation that it is in, by number; 0: in none. The chip's
     // compiler makes no table of statements of different ones.
     unsigned annotated;
+    unsigned stage; // that the innermost @stage(n) around it asks for, n + 1; 0: none
     bool in_hash; // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
     bool idle;    // IR_ASSIGN, of the chip's model: what it writes is there already
+    // IR_REG_READ, IR_REG_WRITE: one access with the write or read of the same cell before it in
+    // the block (lower/one_access.c).
+    bool continues;
     const char
         *text; // IR_IF, IR_SWITCH: what it asks, in the source's words; null: not the source's
     struct ir_var *var, *var2;

@@ -9,7 +9,9 @@
 //     if (md.kind == 2) { mirror.emit(md.session); }
 //
 // The instance then sends whatever the type says. Any other condition is refused. So are two fields
-// for one table, and a comparison that holds for 0: it does not tell that the field was assigned.
+// for one table, and a comparison of metadata that holds for 0: it does not tell that the field was
+// assigned. A header's field was where the header was extracted, or the program assigned to it: an
+// entry 0 is for these packets, others send nothing.
 //
 // Of nested conditions the chip's compiler looks at the innermost only, also in the 'else' of one
 // that is about something else:
@@ -20,6 +22,7 @@
 // asks for both where both types are set; of these two the traffic manager then resubmits the
 // packet and mirrors nothing. That is what is built here, too: what is sent moves behind the
 // statement that it was in, and where it makes a difference a warning tells it.
+#include "compiler/ir/effects.h"
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -39,6 +42,7 @@ struct selectors {
     struct {
         const struct ir_var *field;
         struct loc at;
+        struct ir_var *assigned; // whether the field was, where 0 is an entry; or null
     } of[3];
     struct ir_block *moved; // what is taken out of the statement that is looked at
 };
@@ -136,14 +140,21 @@ static bool choices_are_entries(const struct ir_expr *c) {
     return (!c->a || choices_are_entries(c->a)) && (!c->b || choices_are_entries(c->b));
 }
 
+// The conditions hold where the field is 0.
+static bool choices_for_zero(const struct choice *outer) {
+    for (const struct choice *c = outer; c; c = c->outer)
+        if (choices_holds_for_zero(c->condition) == c->negated)
+            return false;
+    return true;
+}
+
 static bool choices_selects(struct lower *lw, const struct ir_stmt *s, const struct choice *outer,
                             const struct ir_var *field) {
-    bool for_zero = true, entries = true;
-    for (const struct choice *c = outer; c; c = c->outer) {
-        for_zero &= choices_holds_for_zero(c->condition) != c->negated;
+    const bool for_zero = choices_for_zero(outer);
+    bool entries = true;
+    for (const struct choice *c = outer; c; c = c->outer)
         entries &= choices_are_entries(c->condition);
-    }
-    if (entries && !for_zero)
+    if (entries && (!for_zero || field->header))
         return true;
     lower_error(
         lw, s->at,
@@ -153,13 +164,13 @@ static bool choices_selects(struct lower *lw, const struct ir_stmt *s, const str
     return false;
 }
 
-// What sends by a field of the program's own: whatever the type says. The traffic manager knows a
-// resubmitted packet by a valid type.
+// What sends by a field of the program's own: whatever the type says, if 'sends' holds. The traffic
+// manager knows a resubmitted packet by a valid type.
 static void choices_free_of_type(struct lower *lw, struct ir_stmt *s, const struct choice *own,
-                                 const struct ir_var *type) {
+                                 const struct ir_var *type, struct ir_expr *sends) {
     for (const struct choice *c = own; c; c = c->outer)
         c->stmt->selects = true;
-    own->stmt->e = ir_const_u64(lw->a, 1, 1);
+    own->stmt->e = sends;
     if (s->kind != IR_RESUBMIT)
         return;
     struct ir_block *outer = lw->block;
@@ -184,6 +195,19 @@ static void choices_one_field(struct lower *lw, struct selectors *fields, const 
     }
 }
 
+// Entry 0 is for packets whose field was assigned.
+static struct ir_expr *choices_entry_used(struct lower *lw, struct selectors *fields,
+                                          const struct ir_stmt *s, const struct choice *outer,
+                                          const struct ir_var *field) {
+    struct ir_var **assigned = &fields->of[s->kind - IR_RESUBMIT].assigned;
+    if (!choices_for_zero(outer))
+        return ir_const_u64(lw->a, 1, 1);
+    if (!*assigned)
+        *assigned =
+            var_new(lw, arena_printf(lw->a, "%s.$assigned", field->name), 1, false, field->at);
+    return ir_ref(lw->a, *assigned);
+}
+
 static void choices_decide_sent(struct lower *lw, const struct ir_gress *g,
                                 struct selectors *fields, struct ir_stmt *s,
                                 const struct choice *own) {
@@ -203,7 +227,7 @@ static void choices_decide_sent(struct lower *lw, const struct ir_gress *g,
                     name, name);
     } else if (choices_selects(lw, s, outer, field)) {
         choices_one_field(lw, fields, s, field);
-        choices_free_of_type(lw, s, own, type);
+        choices_free_of_type(lw, s, own, type, choices_entry_used(lw, fields, s, outer, field));
     }
 }
 
@@ -311,6 +335,50 @@ static void choices_check_block(struct lower *lw, const struct ir_gress *g,
         choices_check_stmt(lw, g, fields, b->stmts.v[i], outer);
 }
 
+// ---- whether a field was assigned ---------------------------------------------------------------
+
+struct assigned_here {
+    const struct ir_var *field;
+    bool found;
+};
+
+static void choices_note_assigned(void *aux, const struct ir_var *v) {
+    struct assigned_here *h = aux;
+    h->found |= v == h->field;
+}
+
+// Sets 'assigned' behind each statement of the block that gives the field a value.
+static void choices_mark_block(struct lower *lw, struct ir_block *b, const struct ir_var *field,
+                               struct ir_var *assigned) {
+    struct ir_block *all = ir_block_new(lw->a), *outer = lw->block;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        struct ir_stmt *s = b->stmts.v[i];
+        struct assigned_here h = {.field = field};
+        choices_mark_block(lw, s->then_b, field, assigned);
+        choices_mark_block(lw, s->else_b, field, assigned);
+        for (size_t k = 0; k < s->cases.n; k++)
+            choices_mark_block(lw, s->cases.v[k].body, field, assigned);
+        ir_push(lw->a, all, s);
+        if (s->kind != IR_SET_INVALID && s->kind != IR_SET_VALID)
+            ir_each_written(s, choices_note_assigned, &h);
+        lw->block = all;
+        if (h.found)
+            assign_var(lw, assigned, ir_const_u64(lw->a, 1, 1), s->at);
+    }
+    lw->block = outer;
+    if (b)
+        b->stmts = all->stmts;
+}
+
+static void choices_mark_assigned(struct lower *lw, const struct ir_gress *g,
+                                  const struct ir_var *field, struct ir_var *assigned) {
+    for (size_t i = 0; i < g->states.n; i++)
+        choices_mark_block(lw, g->states.v[i]->body, field, assigned);
+    choices_mark_block(lw, g->control, field, assigned);
+    for (size_t i = 0; i < g->actions.n; i++)
+        choices_mark_block(lw, g->actions.v[i]->body, field, assigned);
+}
+
 void check_choices(struct lower *lw, const struct ir_gress *g) {
     struct selectors fields = {0};
     struct ir_block *b = g->deparser, *all = ir_block_new(lw->a);
@@ -322,4 +390,7 @@ void check_choices(struct lower *lw, const struct ir_gress *g) {
             ir_push(lw->a, all, fields.moved->stmts.v[k]);
     }
     b->stmts = all->stmts;
+    for (size_t k = 0; k < 3; k++)
+        if (fields.of[k].assigned)
+            choices_mark_assigned(lw, g, fields.of[k].field, fields.of[k].assigned);
 }

@@ -307,6 +307,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     if (!lw->gave_up && !diag_errors(lw->d))
         ir_verify_after(lw->a, g, "lower");
     tidy_gress(lw, g);
+    join_accesses(lw->a, g);
     count_leaving(lw->a, g);
     if (!lw->gave_up && !diag_errors(lw->d))
         ir_verify_after(lw->a, g, "tidy");

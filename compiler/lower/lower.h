@@ -32,7 +32,8 @@
 //     extern.c    methods of externs in controls and deparsers
 //     place.c     the places where an extern may be called
 //     register.c  registers and their actions; salu.c what those can call; queue.c
-//     logs, queues and stacks; onebit.c actions on single bits
+//     logs, queues and stacks; onebit.c actions on single bits; one_access.c
+//     reads and writes that are one access
 //     meter.c     counters, meters and filters
 //     deparser.c  resubmit, mirror and digest
 //     choices.c   by which field a deparser selects among them

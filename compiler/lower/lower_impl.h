@@ -231,6 +231,7 @@ struct lower {
     unsigned action_calls, action_call; // so far; that is being inlined, the outermost, or 0
     bool in_hash;                       // in a block with @in_hash
     unsigned annotated, last_annotated; // the innermost block with annotations; the last one begun
+    unsigned stage;                     // that the innermost @stage(n) asks for, n + 1, or 0
     unsigned depth, stmts, work;
     bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used
@@ -615,6 +616,9 @@ const struct expr *strip(const struct expr *e); // implicit casts that change no
 bool lower_is_architecture(struct lower *lw, const struct decl *d);
 // leaving.c: a statement of the deparser's end for each counter of the bytes that leave
 void count_leaving(struct arena *a, struct ir_gress *g);
+
+// one_access.c: a read and a write that the chip executes as one ('continues')
+void join_accesses(struct arena *a, struct ir_gress *g);
 
 // zeroed.c: which variables start as zero
 void lower_zeroed(struct lower *lw);

@@ -15,6 +15,7 @@ void put(struct lower *lw, struct ir_stmt *s) {
     s->action_call = lw->action_call;
     s->in_hash = lw->in_hash;
     s->annotated = lw->annotated;
+    s->stage = lw->stage;
     ir_push(lw->a, lw->block, s);
 }
 
@@ -311,15 +312,27 @@ static void lower_stmts(struct lower *lw, struct stmt *s) {
     lw->env = outer;
 }
 
+// The stage that @stage(n) asks for, n + 1; no stage that a chip has: 'otherwise'.
+static unsigned stage_asked(const struct stmt *s, unsigned otherwise) {
+    enum { MOST = 1000 };
+    const struct annotation *a = annot_find(&s->annots, "stage");
+    if (!a || a->args.n == 0 || a->args.v[0]->kind != EX_INT ||
+        !big_fits_u64(a->args.v[0]->value) || big_to_u64(a->args.v[0]->value) > MOST)
+        return otherwise;
+    return (unsigned)big_to_u64(a->args.v[0]->value) + 1;
+}
+
 static void lower_block(struct lower *lw, struct stmt *s) {
     const bool outer = lw->in_hash;
-    const unsigned annotated = lw->annotated;
+    const unsigned annotated = lw->annotated, stage = lw->stage;
+    lw->stage = stage_asked(s, stage);
     lw->in_hash |= annot_find(&s->annots, "in_hash") != NULL;
     if (s->annots.n)
         lw->annotated = ++lw->last_annotated;
     lower_stmts(lw, s);
     lw->in_hash = outer;
     lw->annotated = annotated;
+    lw->stage = stage;
 }
 
 static void lower_stmt_inner(struct lower *lw, struct stmt *s) {

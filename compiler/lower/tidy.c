@@ -395,53 +395,46 @@ static void drop_unreachable_objects(struct lower *lw, struct ir_gress *g) {
 
 // ---- control-plane names ------------------------------------------------------------------------
 
-// Two tables with one name could not be told apart by a control plane.
+// Two tables, or two arrays of cells, of one name could not be told apart by a control plane. A
+// table may share its name with a register, counter or meter: commands, sections of files and ids
+// of schemas tell these apart.
+struct same_kind { // objects whose names are in one list
+    struct lower *lw;
+    struct names names;
+};
+
+static struct same_kind same_kind_new(struct lower *lw, size_t n) {
+    return (struct same_kind){.lw = lw, .names = lower_tidy_names_new(lw, n)};
+}
+
+static void same_kind_add(struct same_kind *k, const char *name, struct loc at) {
+    if (!take_name(&k->names, name))
+        lower_error(
+            k->lw, at,
+            "two objects have the control-plane name '%s'; give one of them a different @name",
+            name);
+}
+
 static void lower_tidy_check_names(struct lower *lw, struct ir_gress *g) {
-    struct names t =
-        lower_tidy_names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n +
-                                     g->digests.n + g->profiles.n + g->selectors.n);
+    struct same_kind tables =
+        same_kind_new(lw, g->tables.n + g->profiles.n + g->selectors.n + g->digests.n);
+    struct same_kind cells = same_kind_new(lw, g->registers.n + g->counters.n + g->meters.n);
     for (size_t i = 0; i < g->profiles.n; i++)
-        if (!take_name(&t, g->profiles.v[i]->name))
-            lower_error(
-                lw, g->profiles.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->profiles.v[i]->name);
+        same_kind_add(&tables, g->profiles.v[i]->name, g->profiles.v[i]->at);
     for (size_t i = 0; i < g->selectors.n; i++)
-        if (!take_name(&t, g->selectors.v[i]->name))
-            lower_error(
-                lw, g->selectors.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->selectors.v[i]->name);
+        same_kind_add(&tables, g->selectors.v[i]->name, g->selectors.v[i]->at);
     for (size_t i = 0; i < g->tables.n; i++)
-        if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
-            lower_error(
-                lw, g->tables.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->tables.v[i]->name);
+        if (!g->tables.v[i]->hidden)
+            same_kind_add(&tables, g->tables.v[i]->name, g->tables.v[i]->at);
     for (size_t i = 0; i < g->registers.n; i++)
-        if (!g->registers.v[i]->implied && !take_name(&t, g->registers.v[i]->name))
-            lower_error(
-                lw, g->registers.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->registers.v[i]->name);
+        if (!g->registers.v[i]->implied)
+            same_kind_add(&cells, g->registers.v[i]->name, g->registers.v[i]->at);
     for (size_t i = 0; i < g->digests.n; i++)
-        if (!take_name(&t, g->digests.v[i]->name))
-            lower_error(
-                lw, g->digests.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->digests.v[i]->name);
+        same_kind_add(&tables, g->digests.v[i]->name, g->digests.v[i]->at);
     for (size_t i = 0; i < g->counters.n; i++)
-        if (!take_name(&t, g->counters.v[i]->name))
-            lower_error(
-                lw, g->counters.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->counters.v[i]->name);
+        same_kind_add(&cells, g->counters.v[i]->name, g->counters.v[i]->at);
     for (size_t i = 0; i < g->meters.n; i++)
-        if (!take_name(&t, g->meters.v[i]->name))
-            lower_error(
-                lw, g->meters.v[i]->at,
-                "two objects have the control-plane name '%s'; give one of them a different @name",
-                g->meters.v[i]->name);
+        same_kind_add(&cells, g->meters.v[i]->name, g->meters.v[i]->at);
 }
 
 void tidy_gress(struct lower *lw, struct ir_gress *g) {

@@ -275,7 +275,8 @@ static void regonce_walk_stmt(struct check *c, struct ir_stmt *s, struct path *p
         return;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        regonce_access_register(c, p, s->reg, s);
+        if (!s->continues)
+            regonce_access_register(c, p, s->reg, s);
         return;
     case IR_COUNT:
         access_counter(c, p, s);

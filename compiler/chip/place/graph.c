@@ -18,6 +18,8 @@ static void add_units(struct place *p) {
             uint64_t n;
             if (memory_annotation(x.u->table, "stage", &n) && n < PLACE_MOST_STAGES)
                 x.from_stage = (unsigned)n;
+            else if (x.u->stmt->stage && x.u->kind != CHIP_GATEWAY) // of the block that it is in
+                x.from_stage = x.u->stmt->stage - 1;
             if (memory_annotation(x.u->table, "placement_priority", &n))
                 x.priority = (int)n;
             VEC_PUSH(a, &p->units, x);

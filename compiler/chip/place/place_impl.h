@@ -37,7 +37,7 @@ struct place_unit {
     unsigned parent, branch;      // whose outcome decides whether it runs, and which
     unsigned group;               // units one after another under one parent
     int priority;
-    unsigned from_stage; // @stage; 0: none
+    unsigned from_stage; // @stage, its own or of a block around it; 0: none
     // Of the pass under way:
     unsigned waiting;  // units it depends on that are not placed
     unsigned children; // units below it in the control's tree that are not placed

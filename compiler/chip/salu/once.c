@@ -43,15 +43,6 @@ static const char *suggestion_of(struct arena *a, const struct regonce_pair *p) 
            "each other, merge the two register actions, or recirculate the packet";
 }
 
-// Read and then written in one action, at the same index, a register is accessed once: the chip's
-// compiler makes one register action of it. In the other order, and of two reads or two writes, it
-// does not.
-static bool one_action(const struct ir_gress *g, const struct regonce_pair *p) {
-    const struct ir_stmt *read = p->first, *write = p->second;
-    return read->kind == IR_REG_READ && write->kind == IR_REG_WRITE && p->straight &&
-           salu_read_before(g, write) == read;
-}
-
 // The chip's compiler asks whether tables exclude each other of those that read() and write() a
 // register, not of those that execute a register action; these it places in one stage without a
 // word, unless one action has both. Which of the two the stateful ALU then runs is not said.
@@ -93,8 +84,7 @@ static void salu_once_add_pair(struct chip_report *r, const struct regonce_pair 
 void salu_once(struct chip_report *r, const struct ir_gress *g) {
     struct regonce_pairs pairs = regonce_find(r->arena, g);
     for (size_t i = 0; i < pairs.list.n; i++)
-        if (!one_action(g, &pairs.list.v[i]))
-            salu_once_add_pair(r, &pairs.list.v[i]);
+        salu_once_add_pair(r, &pairs.list.v[i]);
     if (pairs.more)
         chip_note(r, arena_printf(r->arena,
                                   "only the first %u pairs of accesses that meet in one "

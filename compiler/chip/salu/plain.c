@@ -2,9 +2,9 @@
 //
 // plain: reads and writes of registers outside register actions.
 //
-// The chip's compiler makes a register action of each action that reads or writes. An action that
-// reads and then writes the same cell is one of them, in which what was read is the register's old
-// value.
+// The chip's compiler makes a register action of each action that reads or writes. A read and a
+// write of one cell are one of them (lower/one_access.c), in which what was read first is the
+// register's old value.
 #include "compiler/chip/salu/salu_impl.h"
 
 struct plain {
@@ -15,37 +15,12 @@ struct plain {
     unsigned n;
 };
 
+// The read that 'write', in the block, is one access with.
 static const struct ir_stmt *read_in(const struct ir_block *b, const struct ir_stmt *write) {
     const struct ir_stmt *read = NULL;
-    for (size_t i = 0; b && i < b->stmts.n; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        if (s == write)
-            return read && ir_same(read->e, write->e) ? read : NULL;
-        if (s->kind == IR_REG_READ && s->reg == write->reg)
-            read = s;
-        else if (s->kind != IR_ASSIGN)
-            read = NULL;
-    }
-    return NULL;
-}
-
-static const struct ir_stmt *find_read(const struct ir_block *b, const struct ir_stmt *write) {
-    const struct ir_stmt *read = read_in(b, write);
-    for (size_t i = 0; b && i < b->stmts.n && !read; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        read = find_read(s->then_b, write);
-        if (!read)
-            read = find_read(s->else_b, write);
-        for (size_t k = 0; k < s->cases.n && !read; k++)
-            read = find_read(s->cases.v[k].body, write);
-    }
-    return read;
-}
-
-const struct ir_stmt *salu_read_before(const struct ir_gress *g, const struct ir_stmt *write) {
-    const struct ir_stmt *read = find_read(g->control, write);
-    for (size_t i = 0; i < g->actions.n && !read; i++)
-        read = find_read(g->actions.v[i]->body, write);
+    for (size_t i = 0; write->continues && b->stmts.v[i] != write; i++)
+        if (b->stmts.v[i]->kind == IR_REG_READ && b->stmts.v[i]->reg == write->reg)
+            read = b->stmts.v[i];
     return read;
 }
 
@@ -105,11 +80,10 @@ static void salu_plain_look(struct plain *p, const struct ir_block *b) {
             salu_plain_look(p, s->cases.v[k].body);
         if (s->reg != p->reg || (s->kind != IR_REG_READ && s->kind != IR_REG_WRITE))
             continue;
-        const struct ir_stmt *read = s->kind == IR_REG_WRITE ? read_in(b, s) : NULL;
-        p->n += read == NULL;
+        p->n += !s->continues;
         *p->last = s->at;
         if (s->kind == IR_REG_WRITE && p->reg->width > 1)
-            add_write(p, s, read);
+            add_write(p, s, read_in(b, s));
     }
 }
 

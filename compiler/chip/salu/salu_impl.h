@@ -139,9 +139,6 @@ void salu_share(struct chip_report *r, const struct ir_register *reg,
                 const salu_action_vec *actions);
 
 // ---- plain.c
-// The read that the chip's compiler makes one register action of with a write: before it in the
-// same list of statements, with the same index, nothing but assignments between them. Null: none.
-const struct ir_stmt *salu_read_before(const struct ir_gress *g, const struct ir_stmt *write);
 // A register action for each read and write of 'reg' outside register actions; those that write.
 typedef VEC(struct ir_regaction *) salu_regaction_vec;
 unsigned salu_plain_uses(struct chip_report *r, const struct ir_gress *g,

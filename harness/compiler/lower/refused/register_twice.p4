@@ -27,7 +27,7 @@ control Ingress(inout headers_t hdr, inout md_t md) {
     }
     action both() {
         md.x = in_action.read(1);
-        in_action.write(1, md.x);
+        in_action.write(2, md.x);
     }
     table t {
         key = { hdr.num.a : exact; }
@@ -39,7 +39,7 @@ control Ingress(inout headers_t hdr, inout md_t md) {
     }
     apply {
         md.x = plain.read(0);
-        plain.write(0, 1);
+        plain.write(1, 1);
         t.apply();
         u.apply();
         if (hdr.num.a == 1) {
