@@ -25,15 +25,16 @@ uint16_t dlcp_peer_turn(struct dlcp_peer *peer, uint64_t now) {
     return number;
 }
 
-// Whether 'lost' of 'sent' is more than twice the others' share, more than 5 %, and more than chance.
+// Whether 'lost' of 'sent' is more than twice the others' share, more than 5 %, and more than
+// chance.
 static bool peer_is_worse(uint64_t sent, uint64_t lost, uint64_t others_sent,
                           uint64_t others_lost) {
     return others_sent >= ENOUGH && lost >= CHANCE && lost * 100 > sent * PER_CENT &&
            lost * others_sent > 2 * others_lost * sent;
 }
 
-// Whether half of its packets are lost, and of the best path's less than half that share. Where most
-// paths cross a link that is down, the others are no better than it is.
+// Whether half of its packets are lost, and of the best path's less than half that share. Where
+// most paths cross a link that is down, the others are no better than it is.
 static bool peer_is_dead(const struct dlcp_path *p, const struct dlcp_path *best) {
     return 2 * (uint64_t)p->lost >= p->sent &&
            2 * (uint64_t)best->lost * p->sent < (uint64_t)p->lost * best->sent;

@@ -106,8 +106,8 @@ static void rig_take_frames(struct script_rig *rig) {
     uint8_t frame[DLCP_FRAME_BYTES];
     struct sk_endpoint from;
     size_t length;
-    for (unsigned n = 0; n < FRAMES && (length = dlcp_station_write(rig->station, frame,
-                                                                    sizeof frame, rig->now));
+    for (unsigned n = 0;
+         n < FRAMES && (length = dlcp_station_write(rig->station, frame, sizeof frame, rig->now));
          n++) {
         const bool is_peers = frame[5] == peer.mac[5];
         if (dlcp_frame_read(frame, length, is_peers ? &peer : &stranger, &p, &from) !=

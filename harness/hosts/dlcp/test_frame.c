@@ -258,11 +258,16 @@ static void test_paths_of_which_most_are_dead(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data),       cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_entries),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_element), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_classes),    cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_thresholds), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_element),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_paths),
         cmocka_unit_test(test_paths_of_which_most_are_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,10 +84,8 @@ static void test_the_empty_script(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_receivers),
-        cmocka_unit_test(test_senders),
-        cmocka_unit_test(test_stations),
+        cmocka_unit_test(test_frames),           cmocka_unit_test(test_receivers),
+        cmocka_unit_test(test_senders),          cmocka_unit_test(test_stations),
         cmocka_unit_test(test_the_empty_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
