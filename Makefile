@@ -458,6 +458,8 @@ FUZZ_SECONDS ?= 60
 $(BUILD)/fuzzers/hosts/switchml/fuzz_worker: \
     $(call obj,$(addprefix harness/,hosts/switchml/worker_script.c hosts/switchml/answer.c hosts/netsim.c net/events.c))
 $(addprefix $(BUILD)/fuzzers/hosts/atp/fuzz_atp_,worker server): $(call obj,$(addprefix harness/hosts/atp/,script.c rig.c))
+$(foreach t,frame receiver sender station,$(eval \
+    $(BUILD)/fuzzers/hosts/dlcp/fuzz_dlcp_$t: $(call obj,harness/hosts/dlcp/script_$t.c)))
 $(addprefix $(BUILD)/fuzzers/compiler/,fuzz_compile chip/fuzz_check): $(call obj,harness/compiler/p4_mutator.c)
 $(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): $(call obj,harness/control/tor/rig.c)
 $(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): LIBS += -lcmocka

@@ -306,7 +306,7 @@ def figure5a(results):
 
 
 def figure5b(results):
-    fifths(results, "segments", ["smallest fifth", "middle fifth", "largest fifth"], of_size)
+    fifths(results, "segments", ["smallest fifth", "medium fifth", "largest fifth"], of_size)
 
 
 def figure15(results):

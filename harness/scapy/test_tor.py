@@ -527,5 +527,76 @@ class Policies(TorTest):
         self.assertEqual(self.switch.send(ACCESS10, f), [(ACCESS10_B, f)])
 
 
+class Dlcp(TorTest):
+    """What p4/dlcp does, in the same controls: sprays, classes, and what a port's hosts are believed."""
+    SIGNAL, LIMIT, RATE = 31, 8, {"CIR_KBPS": 1, "PIR_KBPS": 1, "CBS_KBITS": 8, "PBS_KBITS": 8}
+
+    def begin(self, *more):
+        schedule = [{"qid": 6, "priority": 6, "yellow": self.LIMIT}, {"qid": 7, "priority": 7}, {"qid": 0, "priority": 0}]
+        entries = [entry("sprayed", {"dscp": 3}, "spray"),
+                   entry("queues_of", {"dscp": 3, "ecn": 0}, "queue", qid=6, colour=1),
+                   entry("queues_of", {"dscp": 3, "ecn": 2}, "claims", qid=6, colour=0, what=1),
+                   entry("queues_of", {"dscp": self.SIGNAL, "ecn": 0}, "claims", qid=7, colour=0, what=2)]
+        self.start(queues=[{"port": ACCESS10_B, "speed": 1, "schedule": schedule}], entries=entries + list(more))
+
+    def limit(self, claim, action, **args):
+        return entry("Ingress.classes.limits", {"port": ACCESS10, "claim": claim}, action,
+                     **args, **{f"$METER_SPEC_{k}": v for k, v in self.RATE.items()})
+
+    def packet(self, dscp, ecn=0, number=0, dst="10.0.10.3", address=HOST10_B):
+        return frame(address, HOST10, IP(src="10.0.10.2", dst=dst, tos=dscp << 2 | ecn) / UDP(sport=50000, dport=0xbec2)
+                     / Raw(struct.pack(">I", number) + b"d" * 20))
+
+    def waiting(self):
+        lines = self.switch.ask("wait 1000000000")
+        return [(f[15] >> 2, struct.unpack_from(">I", f, 42)[0]) for f in (bytes.fromhex(x.split()[2]) for x in lines)]
+
+    def test_sprays_over_equal_ways_and_the_links_of_a_lag(self):
+        self.begin()
+        for address, dst, where in ((ROUTER, "192.168.1.1", (ACCESS10, ACCESS10_B)), (HOST_LAG, "10.0.10.9", (LAG_A, LAG_B))):
+            come = ACCESS20 if address == ROUTER else ACCESS10
+            for dscp, ways in ((3, set(where)), (self.SIGNAL, None), (0, None)):
+                ports = []
+                for n in range(100):
+                    sent = self.switch.send(come, self.packet(dscp, 2 if dscp == 3 else 0, n, dst, address))
+                    sent += [(int(w[1]), b"") for w in map(str.split, self.switch.ask("wait 1000000000"))]
+                    self.assertEqual(len(sent), 1, (address, dscp, n))
+                    ports.append(sent[0][0])
+                if ways:
+                    self.assertEqual(set(ports), ways)
+                    self.assertTrue(all(25 <= ports.count(p) <= 75 for p in ways), ports)
+                else:
+                    self.assertEqual(len(set(ports)), 1)
+                    self.assertIn(ports[0], where)
+
+    def test_who_says_that_all_is_important(self):
+        self.begin(self.limit(1, "recolour", colour=1))
+        self.switch.send(ACCESS10, self.packet(0))
+        for number in range(100):
+            self.assertEqual(self.switch.send(ACCESS10, self.packet(3, 2, number)), [])
+        for number in range(100, 150):  # from a port that has no limit
+            self.assertEqual(self.switch.send(LAG_A, self.packet(3, 2, number)), [])
+        got = [n for d, n in self.waiting() if d == 3]
+        believed = [n for n in got if n < 100]
+        self.assertEqual([n for n in got if n >= 100], list(range(100, 150)))
+        self.assertTrue(self.LIMIT < len(believed) < 25, believed)
+        self.assertEqual(believed, list(range(len(believed))))
+        self.assertEqual(self.switch.drops(), {"egress queue full": 100 - len(believed)})
+
+    def test_who_claims_the_class_of_signals(self):
+        self.begin(self.limit(2, "demote", qid=0, colour=1))
+        self.switch.send(ACCESS10, self.packet(0))
+        for number in range(40):
+            self.switch.send(ACCESS10, self.packet(self.SIGNAL, number=number))
+        for number in range(3):
+            self.switch.send(LAG_A, self.packet(3, 2, number))
+        got = self.waiting()
+        believed = [d for d, _ in got].index(3)
+        self.assertTrue(8 < believed < 25, believed)
+        self.assertEqual(got[:believed], [(self.SIGNAL, n) for n in range(believed)])
+        self.assertEqual(got[believed:believed + 3], [(3, n) for n in range(3)])
+        self.assertEqual(got[believed + 3:], [(self.SIGNAL, n) for n in range(believed, 40)])
+
+
 if __name__ == "__main__":
     tally.main()

@@ -5,8 +5,9 @@
 //
 // Switches that spread flows over paths choose by addresses and ports. So a sender turns its UDP
 // source port from packet to packet and takes all paths, with switches that know nothing of this
-// (DLCP, 3.2.3). Receivers report how much came by each port; a port that loses more than twice as
-// much as the others, and more than 5 %, is left for a while, and for longer each time.
+// (DLCP, 3.2.3). Receivers report how much came by each port. A port that loses more than twice as
+// much as the others, and more than 5 %, is left for a while, and for longer each time; so is one
+// that loses half, where another loses less than half as much.
 //
 // Concurrency: a peer belongs to one thread at a time.
 #ifndef SILKEN_HOSTS_DLCP_PEER_H
@@ -21,6 +22,7 @@
 struct dlcp_path {
     uint64_t left_until; // 0: in use
     uint32_t times;      // left in a row
+    uint32_t sent, lost; // packets since it was judged
 };
 
 struct dlcp_peer {
@@ -41,7 +43,7 @@ void dlcp_peer_init(struct dlcp_peer *peer, uint16_t first_port, uint16_t ports,
 uint16_t dlcp_peer_turn(struct dlcp_peer *peer, uint64_t now);
 
 // Of so many packets sent by each port so many came, since the last call: leaves paths, or takes
-// them again.
+// them again, once there were enough packets.
 void dlcp_peer_judge(struct dlcp_peer *peer, const uint32_t sent[DLCP_PATHS],
                      const uint32_t came[DLCP_PATHS], uint64_t now);
 

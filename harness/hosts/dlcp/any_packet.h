@@ -11,13 +11,15 @@
 
 // A number that is 'usual' most times.
 static inline uint32_t any_number(struct script *in, uint32_t usual) {
-    switch (script_byte(in) % 8) {
+    switch (script_byte(in) % 16) {
     case 0:
         return script_number(in);
     case 1:
         return UINT32_MAX - script_byte(in);
     case 2:
         return usual + script_byte(in);
+    case 3:
+        return 0;
     default:
         return usual;
     }

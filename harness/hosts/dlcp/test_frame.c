@@ -241,13 +241,34 @@ static void test_paths(void **state) {
     assert_int_equal(peer.left, 0);
 }
 
+// Most paths cross a link that is down, and reports are of few packets each.
+static void test_paths_of_which_most_are_dead(void **state) {
+    static const uint32_t sent[DLCP_PATHS] = {2, 2, 2, 2, 2, 2, 2, 2}, came[DLCP_PATHS] = {[3] = 2};
+    struct dlcp_peer peer;
+    (void)state;
+    dlcp_peer_init(&peer, 50000, 8, 1000, 1000, 1000);
+    for (int report = 0; report < 7; report++)
+        dlcp_peer_judge(&peer, sent, came, 1);
+    assert_int_equal(peer.left, 0);
+    dlcp_peer_judge(&peer, sent, came, 1);
+    assert_int_equal(peer.left, 7);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(dlcp_peer_turn(&peer, 1000), 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data),       cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_entries),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_element), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_classes),    cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_thresholds), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_element),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_paths_of_which_most_are_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
