@@ -243,7 +243,7 @@ arrows/sim/transport := hosts/core
 room/sim := sim sim/exchange sim/libra
 face/sim := sim/sim.h
 arrows/sim := control/config control/sessions control/libra hosts/communicator hosts/dlcp sim/transport compiler
-room/cli := cli cli/ctl cli/run cli/demo cli/top
+room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 

@@ -8,6 +8,7 @@
 #include "sim/job.h"
 #include "sim/libra/libra.h"
 #include "sim/process.h"
+#include "sim/real.h"
 
 static uint64_t at_of(struct sim *s, const struct sim_range *us) {
     return (uint64_t)(sim_draw(&s->draws, us) * 1000);
@@ -75,9 +76,12 @@ static void cable_up(void *who, void *what) {
 // ---- stations ----
 
 static void restart(void *who, void *what) {
+    struct sim_station *st = who;
     (void)what;
-    node_restart(who);
-    paths_changed(((struct sim_station *)who)->node->sim);
+    if (real_power(st, false))
+        return;
+    node_restart(st);
+    paths_changed(st->node->sim);
 }
 
 static void sim_faults_configure(void *who, void *what) {
@@ -85,6 +89,8 @@ static void sim_faults_configure(void *who, void *what) {
     struct sim *s = st->node->sim;
     struct sk_error err;
     (void)what;
+    if (real_power(st, true))
+        return;
     sim_trace_add(&s->trace, s->events.now, st->as->name, "is configured", NULL, 0);
     if (!st->node->configured && node_configure(st, &err) < 0)
         sim_violate(s, NULL, "%s", err.text);

@@ -163,6 +163,7 @@ void sim_free(struct sim *s) {
     sim_frames_free(&s->frames);
     sim_trace_free(&s->trace);
     json_decref(s->series);
+    json_decref(s->notes);
     free(s->sample);
     free(s);
 }
@@ -181,14 +182,14 @@ static bool run_until(struct sim *s, uint64_t time) {
     return false;
 }
 
-static bool has_endless_job(const struct sim *s) {
+bool sim_is_endless(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (!job_ends(s->jobs[i]))
             return true;
     return s->scenario->n_jobs + s->scenario->n_libra == 0;
 }
 
-static void sim_explain(struct sim *s) {
+void sim_explain(struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
         const struct sim_job *job = s->jobs[i];
         if (job->exchange && job_ends(job))
@@ -207,7 +208,7 @@ static void sim_explain(struct sim *s) {
 
 void sim_run(struct sim *s) {
     const uint64_t quiet = (uint64_t)(s->scenario->quiet_ms * 1e6);
-    if (has_endless_job(s)) { // the others may be done by then
+    if (sim_is_endless(s)) { // the others may be done by then
         s->ended = true;
         run_until(s, s->limit_ns);
         if (s->unfinished)

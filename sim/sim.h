@@ -49,6 +49,8 @@
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
 //     result.c           the result of a run, as JSON
+//     real.c             a run whose switches are elsewhere, in real time (real.h)
+//     notes.c            the configuration of a switch, as `silken run` reads it
 //     plot.c             a plot of the result
 //     runs.c             many seeds in several processes
 //     scenario.c         the scenario file (scenario_impl.h lists its readers)
@@ -67,6 +69,7 @@ struct sim_job;
 struct sim_control;
 struct sim_cpu;
 struct sim_libra;
+struct sim_real;
 
 // ---- a switch (node.c) ----
 struct sim_port {
@@ -153,10 +156,12 @@ struct sim {
     bool has_key;
     struct sim_key key; // what it is about
     json_t *series;
-    void *sample;              // result.c: how the series go on
-    uint64_t abandoned;        // aggregators that had to be asked for again, at the end
-    uint64_t stood_at, stands; // events at one time
-    uint64_t checked;          // events that had happened when the whole network was checked last
+    void *sample;                // result.c: how the series go on
+    json_t *notes;               // real.h: what is written into switches; null: nobody asks
+    const struct sim_real *real; // its switches are elsewhere; null: they are in here
+    uint64_t abandoned;          // aggregators that had to be asked for again, at the end
+    uint64_t stood_at, stands;   // events at one time
+    uint64_t checked;            // events that had happened when the whole network was checked last
 };
 
 // 'programs': as scenario->programs, compiled. 'live' and 'trace' (entries; a power of two) as in
@@ -168,6 +173,10 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err);
 void sim_run(struct sim *s);
+// Whether it goes on to the limit: a job has no end, or there is none.
+bool sim_is_endless(const struct sim *s);
+// The limit is reached: a violation names the first job that is not done.
+void sim_explain(struct sim *s);
 // The violation, and the last events of what it is about.
 void sim_tell(const struct sim *s, const char *path, FILE *out);
 json_t *sim_result(const struct sim *s);
