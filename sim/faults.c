@@ -78,9 +78,8 @@ static void cable_up(void *who, void *what) {
 static void restart(void *who, void *what) {
     struct sim_station *st = who;
     (void)what;
-    if (real_power(st, false))
-        return;
-    node_restart(st);
+    if (!real_power(st, false))
+        node_restart(st);
     paths_changed(st->node->sim);
 }
 
@@ -89,8 +88,10 @@ static void sim_faults_configure(void *who, void *what) {
     struct sim *s = st->node->sim;
     struct sk_error err;
     (void)what;
-    if (real_power(st, true))
+    if (real_power(st, true)) {
+        paths_changed(s);
         return;
+    }
     sim_trace_add(&s->trace, s->events.now, st->as->name, "is configured", NULL, 0);
     if (!st->node->configured && node_configure(st, &err) < 0)
         sim_violate(s, NULL, "%s", err.text);
@@ -247,6 +248,7 @@ static void configure_all(struct sim *s, const bool *active) {
             if (f->kind == SCN_SLOW_CONTROL && active[k] && here)
                 at = at_of(s, &f->delay_us);
         }
+        s->stations[i].node->configured_at = at;
         sim_at(&s->events, at, sim_faults_configure, &s->stations[i], NULL);
     }
 }

@@ -37,13 +37,18 @@ static json_t *notes_pairs(const struct sk_named_value *pairs, size_t n) {
     return o;
 }
 
+json_t *note_entry_json(const struct sk_entry_spec *e) {
+    json_t *o =
+        json_pack("{s:s, s:o, s:s, s:o}", "table", e->table, "key", notes_pairs(e->keys, e->n_keys),
+                  "action", e->action, "args", notes_pairs(e->args, e->n_args));
+    if (!o)
+        abort();
+    return o;
+}
+
 void note_entry(struct sim *s, const struct sk_entry_spec *e) {
-    if (!s->notes)
-        return;
-    json_array_append_new(notes_list(s->notes, "entries"),
-                          json_pack("{s:s, s:o, s:s, s:o}", "table", e->table, "key",
-                                    notes_pairs(e->keys, e->n_keys), "action", e->action, "args",
-                                    notes_pairs(e->args, e->n_args)));
+    if (s->notes)
+        json_array_append_new(notes_list(s->notes, "entries"), note_entry_json(e));
 }
 
 void note_node(struct sim *s, uint32_t node, uint16_t rid, uint16_t port) {
@@ -110,7 +115,7 @@ static void notes_queues(const struct sim_node *n, json_t *notes) {
     }
 }
 
-// control.c has the same of a switch in here.
+// What control.c does with a switch in here.
 static void notes_sessions(const struct sim *s, const struct sim_station *st, json_t *notes) {
     json_t *except = json_pack("{s:[], s:[]}", "switchml", "atp");
     bool any = false;
@@ -122,7 +127,7 @@ static void notes_sessions(const struct sim *s, const struct sim_station *st, js
                 json_object_get(except, job->as->protocol == SIM_ATP ? "atp" : "switchml"),
                 json_integer(job->number));
     }
-    if (any && st->node->control) {
+    if (any && control_has_sessions(st->node)) {
         char mac[20], ip[20];
         snprintf(ip, sizeof ip, "%u.%u.%u.%u", st->ip >> 24, st->ip >> 16 & 255, st->ip >> 8 & 255,
                  st->ip & 255);

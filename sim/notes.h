@@ -17,6 +17,8 @@
 // program. Null after filling 'err'.
 json_t *note_switch(struct sim *s, struct sim_station *st, struct sk_error *err);
 
+// An entry as a configuration or a request has it; a new reference.
+json_t *note_entry_json(const struct sk_entry_spec *e);
 void note_entry(struct sim *s, const struct sk_entry_spec *e);
 void note_node(struct sim *s, uint32_t node, uint16_t rid, uint16_t port);
 void note_group(struct sim *s, uint32_t id, const struct sk_pre_member *members, uint32_t n);

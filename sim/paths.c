@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "control/tables/control.h"
 #include "sim/notes.h"
+#include "sim/real.h"
 #include "sim/sim.h"
 
 #define MOST  64u // members of a set
@@ -56,9 +57,13 @@ static int paths_entry(struct sim_node *n, const char *table, const struct paths
     for (; e.n_args < 2 && args[e.n_args].name; e.n_args++)
         arg[e.n_args] = (struct sk_named_value){
             args[e.n_args].name, paths_number(text[2 + e.n_args], args[e.n_args].value)};
-    if (anew)
+    const int status =
+        anew ? sk_control_entry_add(n->sw, &e, err) : sk_control_entry_modify(n->sw, &e, err);
+    if (status == 0 && anew)
         note_entry(n->sim, &e);
-    return anew ? sk_control_entry_add(n->sw, &e, err) : sk_control_entry_modify(n->sw, &e, err);
+    if (status == 0)
+        real_entry(n, &e, anew);
+    return status;
 }
 
 // ---- sets ----

@@ -11,6 +11,9 @@
 //     real_run(s, &real);
 //     json_t *result = sim_result(s);                      // its switches have counted nothing
 //
+// The simulated switches stay, without packets: what the control plane has written is known from
+// them.
+//
 // A host is also a place for others: frames that none of its jobs wants are theirs, and theirs go
 // into its link.
 //
@@ -20,6 +23,7 @@
 #ifndef SILKEN_SIM_REAL_H
 #define SILKEN_SIM_REAL_H
 
+#include "control/tables/control.h"
 #include "sim/sim.h"
 
 // Links are numbered as in sim.h: of cable i 2 i from a to b, 2 i + 1 back.
@@ -33,8 +37,10 @@ struct sim_real {
     bool (*enter)(void *aux, uint32_t *link, const uint8_t **frame, uint32_t *length);
     // Waits for a frame, or until that time. False: the run is to end now.
     bool (*rest)(void *aux, uint64_t until);
-    // A switch goes off or on.
+    // A switch goes off; or on, with what note_switch() says of it now.
     void (*power)(void *aux, uint32_t station, bool on);
+    // An entry of a running switch is new, or changes.
+    void (*entry)(void *aux, uint32_t station, const struct sk_entry_spec *e, bool anew);
     // All jobs are over, or the limit is reached, which is a violation. Links go on.
     void (*over)(void *aux);
     void *aux;
@@ -45,7 +51,9 @@ int real_refuses(const struct scenario *sc, struct sk_error *err);
 // Runs until the caller ends it.
 void real_run(struct sim *s, const struct sim_real *real);
 
-// For faults: false when the switches are in here.
+// For who changes switches; they do nothing when the switches are in here, and the first returns
+// false.
 bool real_power(struct sim_station *st, bool on);
+void real_entry(const struct sim_node *n, const struct sk_entry_spec *e, bool anew);
 
 #endif

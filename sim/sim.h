@@ -86,6 +86,7 @@ struct sim_node {
     uint32_t ecn_bytes;
     struct sim_timer timer;
     bool configured;
+    uint64_t configured_at; // by a control plane that is slow; 0: at the start
     uint32_t restarts;
     struct sim_control *control; // its part in jobs' sessions; null: none
     struct sim_paths *paths;     // sets of next hops that it has; null: none
@@ -212,6 +213,7 @@ uint16_t node_port_to(const struct sim_node *n, uint32_t station);
 // (control/sessions/sessions.h) Of a switch that has just been configured; does nothing if no job
 // has sessions, or its program has none.
 int control_start(struct sim_station *st, struct sk_error *err);
+bool control_has_sessions(struct sim_node *n); // its program knows them
 void control_stop(struct sim_node *n);
 void control_wake(void *node, void *unused); // its timer's action
 // What the switch has sent by its CPU port.

@@ -21,10 +21,13 @@
 #include "base/clock.h"
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
+#include "control/socket/socket.h"
+#include "sim/notes.h"
 #include "sim/real.h"
 #include "sim/result.h"
 
 #define BURST         32
+#define SECONDS       2                   // for a switch to answer
 #define LONG_NS       UINT64_C(200000000) // between two looks at whether it is to end
 #define REPORT_NS     UINT64_C(1000000000)
 #define SOCKET_BUFFER (8 << 20)
@@ -108,10 +111,31 @@ static bool carrier_rest(void *aux, uint64_t until) {
 
 static void carrier_power(void *aux, uint32_t station, bool on) {
     const struct carrier *c = aux;
+    struct sk_error err;
     char line[32];
+    if (on && lab_switch_configure(c->lab, station, &err) < 0)
+        sim_violate(c->lab->sim, NULL, "%s", err.text);
     const int n = snprintf(line, sizeof line, "%u%c\n", station, on ? '+' : '-');
     if (write(c->orders, line, (size_t)n) != n)
         carrier_ended = 1; // the lab is not there any more
+}
+
+static void carrier_entry(void *aux, uint32_t station, const struct sk_entry_spec *e, bool anew) {
+    const struct carrier *c = aux;
+    const char *name = c->lab->sc->stations[station].name;
+    struct sk_error err;
+    char path[256];
+    lab_path(c->lab, name, ".sock", path);
+    json_t *request = note_entry_json(e);
+    json_object_set_new(request, "op", json_string(anew ? "table.add" : "table.modify"));
+    struct sk_client *client = sk_client_open_within(path, SECONDS, &err);
+    json_t *reply = client ? sk_client_call(client, request, &err) : NULL;
+    if (!client)
+        json_decref(request);
+    if (!reply)
+        fprintf(stderr, "switch %s, table %s: %s\n", name, e->table, err.text);
+    json_decref(reply);
+    sk_client_close(client);
 }
 
 static void carrier_over(void *aux) {
@@ -176,6 +200,7 @@ static int carrier_main(struct lab *l, int orders) {
                                   .enter = carrier_enter,
                                   .rest = carrier_rest,
                                   .power = carrier_power,
+                                  .entry = carrier_entry,
                                   .over = carrier_over,
                                   .aux = &c};
     const struct sigaction end = {.sa_handler = carrier_on_end};

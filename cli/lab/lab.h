@@ -78,6 +78,8 @@ int lab_net_make(struct lab *l, struct sk_error *err);
 // How much slower than a scenario's time a machine should let it go: so that the fastest link has 1
 // Gbps.
 double lab_slower(const struct sim *s);
+// Writes its configuration as it is now.
+int lab_switch_configure(struct lab *l, uint32_t station, struct sk_error *err);
 int lab_switch_start(struct lab *l, uint32_t station, struct sk_error *err);
 // Its configuration, and its process; waits until it forwards.
 int lab_switches_make(struct lab *l, struct sk_error *err);

@@ -63,7 +63,7 @@ static json_t *switches_ports(const struct lab *l, uint32_t station) {
     return ports;
 }
 
-static int switches_configure(struct lab *l, uint32_t station, struct sk_error *err) {
+int lab_switch_configure(struct lab *l, uint32_t station, struct sk_error *err) {
     struct sim_station *st = &l->sim->stations[station];
     char path[256], *real = realpath(l->sc->programs[st->as->program], NULL);
     json_t *config = note_switch(l->sim, st, err);
@@ -152,7 +152,7 @@ static int switches_wait(struct lab *l, uint32_t station, struct sk_error *err) 
 int lab_switches_make(struct lab *l, struct sk_error *err) {
     for (uint32_t i = 0; i < l->sc->n_stations; i++)
         if (l->sc->stations[i].is_switch &&
-            (switches_configure(l, i, err) < 0 || lab_switch_start(l, i, err) < 0))
+            (lab_switch_configure(l, i, err) < 0 || lab_switch_start(l, i, err) < 0))
             return -1;
     for (uint32_t i = 0; i < l->sc->n_stations; i++)
         if (l->sc->stations[i].is_switch && switches_wait(l, i, err) < 0)
