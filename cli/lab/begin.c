@@ -2,8 +2,8 @@
 //
 // The process that is a lab: the first one of a PID namespace, from its birth to its end.
 //
-// Who begins it reads a pipe: "up", or a sentence about what went wrong. A beginner that ends before
-// that takes the lab along.
+// Who begins it reads a socket: "up", which it confirms, or a sentence about what went wrong. A
+// beginner that ends before that takes the lab along.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,7 +208,7 @@ static void begin_first_process(struct lab *l, int told) {
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGPIPE, SIG_IGN);
     const int signals = signalfd(-1, &all, SFD_CLOEXEC);
-    // who began it waits for nothing but the pipe; messages of the compiler are for the terminal
+    // who began it waits for nothing but the socket; messages of the compiler are for the terminal
     if (!freopen("/dev/null", "re", stdin) || !freopen("/dev/null", "we", stdout))
         _exit(1);
     if (signals < 0 || begin_make(l, told, &err) < 0) {
@@ -216,7 +217,12 @@ static void begin_first_process(struct lab *l, int told) {
             begin_stop(l);
         _exit(1);
     }
+    char heard;
     begin_tell(told, "up");
+    if (read(told, &heard, 1) != 1) { // nobody knows of this lab
+        begin_stop(l);
+        _exit(1);
+    }
     close(told);
     char log[256];
     lab_path(l, "lab", ".log", log);
@@ -277,7 +283,7 @@ static int begin_read(int told, const char *name) {
     const ssize_t got = read(told, text, sizeof text - 1);
     const size_t n = got > 0 ? (size_t)got : 0;
     text[n] = 0;
-    if (strcmp(text, "up") == 0)
+    if (strcmp(text, "up") == 0 && write(told, "!", 1) == 1)
         return EXIT_GOOD;
     fprintf(stderr, "silken lab: %s: %s\n", name, n ? text : "the lab has ended");
     return EXIT_UNUSABLE;
@@ -301,7 +307,7 @@ int lab_begin(const struct lab_options *o) {
         fprintf(stderr, "silken lab: %s: %s\n", o->file, err.text);
     else if (place_make(o->name, folder, &err) < 0)
         fprintf(stderr, "silken lab: %s\n", err.text);
-    else if (pipe2(told, O_CLOEXEC) < 0)
+    else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told) < 0)
         fprintf(stderr, "silken lab: no descriptor is left\n");
     else {
         l.folder = folder;
