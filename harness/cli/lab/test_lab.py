@@ -188,11 +188,12 @@ class Lab(unittest.TestCase):
         self.assertEqual(shown.count("ICMP echo request"), 3, shown)
         self.assertEqual(shown.count("ICMP echo reply"), 3, shown)
         # TCP: no frame on a cable is longer than the interface says, none lacks its checksum
-        server = subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, "h2", "timeout", "40", "iperf3", "-s", "-1"],
+        server = subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, "h2", "timeout", "40", "iperf3", "--forceflush", "-s",
+                                   "-1"],
                                   stdout=subprocess.PIPE, text=True)
         while "listening" not in server.stdout.readline():
             self.assertIsNone(server.poll())
-        client = silken("lab", "exec", "--lab", name, "h0", "iperf3", "--forceflush", "-n", "2M", "-c", addresses["h2"])
+        client = silken("lab", "exec", "--lab", name, "h0", "iperf3", "-n", "2M", "-c", addresses["h2"])
         said, _ = server.communicate(timeout=60)
         self.assertEqual(client.returncode, 0, client.stdout + client.stderr + said)
         self.assertEqual(silken("lab", "exec", "--lab", name, "h0", "sh", "-c", "exit 7").returncode, 7)
