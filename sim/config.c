@@ -316,12 +316,14 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
         return sk_fail(err,
                        "the scenario has several \"paths\", but the program has no table 'paths'");
-    if (!sets && !w.macs && !sim_config_has(&w, "forward"))
+    const bool known = w.macs || sim_config_has(&w, "forward");
+    if (!sets && !known && !st->as->config)
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
-                            "simulator cannot configure where stations are");
+                            "simulator cannot configure where stations are, and the switch has no "
+                            "\"config\"");
     if (sets)
         w.status = paths_write(st, err);
-    else
+    else if (known)
         write_stations(&w);
     write_marks(&w);
     for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {

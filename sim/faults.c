@@ -7,6 +7,7 @@
 #include "sim/cpu.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/own/own.h"
 #include "sim/process.h"
 #include "sim/real.h"
 
@@ -108,6 +109,7 @@ static void crash(void *who, void *what) {
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_down(s->jobs[i], st->id, what != NULL);
     libra_host_down(s, st->id, what != NULL);
+    own_host_down(s, st->id);
     host_crash(st->host);
 }
 
@@ -122,6 +124,7 @@ static void come_back(void *who, void *what) {
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_up(s->jobs[i], st->id);
     libra_host_up(s, st->id);
+    own_host_up(s, st->id);
 }
 
 static void slow_cpu(void *who, void *what) {

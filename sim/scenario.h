@@ -19,6 +19,8 @@
 #include "sim/random.h"
 #include "sim/trace.h"
 
+struct scn_own;
+
 #define SCN_NONE        UINT32_MAX
 #define SCN_MAX_STATION 512u
 #define SCN_MAX_WORKERS 256u
@@ -166,6 +168,8 @@ struct scenario {
     struct scn_libra *libra; // jobs of Libra (libra/scenario.h)
     size_t n_libra;
     struct scn_controller *controller; // null: none
+    struct scn_own *own;               // jobs of protocols of one's own (own/own.h)
+    size_t n_own;
     struct scn_background *background;
     size_t n_background;
     struct scn_fault *faults;

@@ -23,7 +23,7 @@ enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
 
 // ---- programs ----
 
-static const char *scenario_topology_beside(const struct sk_at *at, const char *path) {
+const char *scn_beside(const struct sk_at *at, const char *path) {
     const char *slash = strrchr(at->doc->name, '/');
     if (path[0] == '/' || !slash)
         return path;
@@ -37,7 +37,7 @@ static const char *scenario_topology_beside(const struct sk_at *at, const char *
 // A word is a program of ours, p4/WORD/WORD.p4; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
-        return scenario_topology_beside(at, word);
+        return scn_beside(at, word);
     char *folder = silken_share_path("p4");
     const size_t n = strlen(folder) + 2 * strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
@@ -178,6 +178,17 @@ static void read_cpu(const struct sk_at *m, struct scn_station *out) {
     out->cpu_frames = scn_whole(&cpu, "frames", 1, 1000000, 1024);
 }
 
+// What the file has is then as if the scenario itself had it.
+static void read_config_file(const struct sk_at *m, const struct sk_at *named) {
+    json_error_t error;
+    const char *path = scn_beside(named, json_string_value(named->value));
+    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!config)
+        sk_at_fail(named, "%s: %s, line %d", path, error.text, error.line);
+    else
+        json_object_set_new(m->value, "config", config);
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
     static const char *const config_keys[] = {
         "multicast", "entries",    "members",  "groups",   "defaults", "registers", "meters",
@@ -186,9 +197,12 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
     read_cpu(m, out);
+    const struct sk_at named = sk_at_member(m, "config");
+    if (json_is_string(named.value))
+        read_config_file(m, &named);
     const struct sk_at config = sk_at_member(m, "config");
     if (config.value && !json_is_object(config.value))
-        sk_at_fail(&config, "must be an object: a part of a configuration");
+        sk_at_fail(&config, "must be an object, a part of a configuration, or a file with one");
     if (!json_is_object(config.value))
         return;
     // Ports, clock, sockets, recording: those are the network's and the simulator's to say.

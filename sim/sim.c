@@ -11,6 +11,7 @@
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/own/own.h"
 #include "sim/result.h"
 
 void sim_violate(struct sim *s, const struct sim_key *key, const char *format, ...) {
@@ -92,7 +93,7 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
             return -1;
         s->unfinished += job_ends(s->jobs[i]);
     }
-    if (libra_make(s, err) < 0)
+    if (libra_make(s, err) < 0 || own_make(s, err) < 0)
         return -1;
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
@@ -150,6 +151,7 @@ void sim_free(struct sim *s) {
     for (uint32_t i = 0; s->jobs && i < s->scenario->n_jobs; i++)
         job_free(s->jobs[i]);
     libra_free(s);
+    own_free(s);
     for (uint32_t i = 0; s->background && i < s->scenario->n_background; i++)
         free(s->background[i]);
     free(s->jobs);
@@ -186,7 +188,7 @@ bool sim_is_endless(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (!job_ends(s->jobs[i]))
             return true;
-    return s->scenario->n_jobs + s->scenario->n_libra == 0;
+    return s->scenario->n_jobs + s->scenario->n_libra + s->scenario->n_own == 0;
 }
 
 void sim_explain(struct sim *s) {
@@ -204,6 +206,7 @@ void sim_explain(struct sim *s) {
         }
     }
     libra_explain(s);
+    own_explain(s);
 }
 
 void sim_run(struct sim *s) {

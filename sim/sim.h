@@ -44,6 +44,7 @@
 //     process.c          members of jobs with sessions: processes that are killed and restarted
 //     control.c          the switch's part in the sessions of jobs
 //     cpu.c              a program at a switch's CPU port (cpu.h)
+//     own/               jobs whose hosts are a shared object (own/own.h)
 //     libra/             jobs of Libra (libra/libra.h lists the files)
 //     config.c           the configuration of a switch
 //     faults.c           the faults of a run
@@ -70,6 +71,7 @@ struct sim_control;
 struct sim_cpu;
 struct sim_libra;
 struct sim_real;
+struct sim_own;
 
 // ---- a switch (node.c) ----
 struct sim_port {
@@ -148,6 +150,7 @@ struct sim {
     bool *avoided;       // by cable: the control plane knows that it is down
     struct sim_job **jobs;
     struct sim_libra *libra; // jobs of Libra, and their controller (libra/libra.h)
+    struct sim_own *own;     // jobs of protocols of one's own (own/own.h); null: none
     struct sim_app **background;
     size_t unfinished; // jobs
     uint64_t done_at;  // when the last job was over; 0: not yet
