@@ -146,6 +146,8 @@ json_t *note_switch(struct sim *s, struct sim_station *st, struct sk_error *err)
     s->notes = NULL;
     if (status == 0) {
         notes_sessions(s, st, notes);
+        if (st->as->tor)
+            json_object_set_new(notes, "tor", json_loads(st->as->tor, 0, NULL));
         return notes;
     }
     json_decref(notes);

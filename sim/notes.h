@@ -3,7 +3,7 @@
 // notes: what the simulated control plane writes into a switch, as a configuration file of `silken
 // run` says it (control/config/config.h), for a run whose switches are processes (real.h).
 //
-//     json_t *config = note_switch(s, station, &err);    // keys "entries", "multicast", "queues"...
+//     json_t *config = note_switch(s, station, &err);  // "entries", "multicast", "queues"...
 //
 // Before a run, with all switches still in this process. The other functions are for those who
 // write, and do nothing while nobody asks.

@@ -132,6 +132,12 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err) {
+    for (size_t i = 0; i < sc->n_stations; i++)
+        if (sc->stations[i].tor)
+            return sk_fail(err,
+                           "switch %s has the control plane of a ToR (\"tor\"), which runs in "
+                           "`silken lab` only",
+                           sc->stations[i].name);
     struct sim *s = sim_new(sc, programs, seed, 0, NULL, err);
     int status = s ? 0 : -1;
     for (uint32_t i = 0; i < sc->n_stations && status == 0; i++)

@@ -40,7 +40,7 @@ static json_t *begin_station(const struct lab *l, uint32_t i) {
     } else {
         lab_kernel_address(st, ip);
         json_object_set_new(o, "mac", json_string(mac));
-        json_object_set_new(o, "address", json_string(ip));
+        json_object_set_new(o, "address", json_string(st->as->address ? st->as->address : ip));
     }
     return o;
 }

@@ -103,6 +103,13 @@ static int net_host(const struct lab *l, uint32_t host) {
     lab_kernel_address(st, address);
     fprintf(f, "link set %s address %02x:%02x:%02x:%02x:%02x:%02x\n", name, st->mac[0], st->mac[1],
             st->mac[2], st->mac[3], st->mac[4], st->mac[5]);
+    fprintf(f, "link set %s up\n", name);
+    if (st->as->address) { // others are found by asking, as the scenario's own network has it
+        fprintf(f, "address add %s dev %s\n", st->as->address, name);
+        if (st->as->gateway)
+            fprintf(f, "route add default via %s\n", st->as->gateway);
+        return pclose(f) == 0 ? 0 : -1;
+    }
     fprintf(f, "address add %s/9 dev %s\n", address, name);
     for (uint32_t i = 0; i < l->sc->n_stations; i++) {
         const struct sim_station *to = &l->sim->stations[i];

@@ -29,7 +29,7 @@ static json_t *report_counts(const json_t *station) {
 }
 
 // The jobs' result with the switches' counts in place of the simulated ones; null: no jobs run.
-static json_t *report_result(const json_t *lab) {
+static json_t *report_result_of(const json_t *lab) {
     json_t *result = place_read(lab, "result.json"), *one;
     json_t *switches = json_array();
     size_t i;
@@ -95,7 +95,7 @@ int lab_status(const char *name, bool json) {
         return EXIT_UNUSABLE;
     }
     const bool lives = place_lives(lab);
-    json_t *result = report_result(lab);
+    json_t *result = report_result_of(lab);
     json_object_set_new(lab, "state", json_string(lives ? "up" : "down"));
     if (result)
         json_object_set(lab, "result", result);
@@ -155,7 +155,7 @@ int lab_wait(const struct lab_options *o) {
     json_decref(result);
     if (status == EXIT_GOOD) {
         const bool to_stdout = o->json && strcmp(o->json, "-") == 0;
-        result = report_result(lab);
+        result = report_result_of(lab);
         report_jobs(result, to_stdout ? stderr : stdout);
         status = strcmp(report_text(result, "state"), "done") == 0 &&
                          strcmp(report_text(result, "outcome"), "violated") != 0

@@ -46,7 +46,7 @@ static int32_t value_of(uint64_t seed, uint32_t station, uint32_t piece, uint32_
     return (int32_t)(x ^ x >> 31);
 }
 
-static int32_t greatest_of(const struct station *s, uint32_t piece, uint32_t i) {
+static int32_t maximum_of(const struct station *s, uint32_t piece, uint32_t i) {
     int32_t most = value_of(s->seed, 0, piece, i);
     for (uint32_t k = 1; k < s->stations; k++) {
         const int32_t v = value_of(s->seed, k, piece, i);
@@ -57,14 +57,14 @@ static int32_t greatest_of(const struct station *s, uint32_t piece, uint32_t i) 
 
 // ---- frames ----
 
-static void put(uint8_t *at, uint32_t v, unsigned bytes) {
+static void maximum_put(uint8_t *at, uint32_t v, unsigned bytes) {
     while (bytes-- > 0) {
         at[bytes] = (uint8_t)v;
         v >>= 8;
     }
 }
 
-static uint32_t get(const uint8_t *at, unsigned bytes) {
+static uint32_t maximum_get(const uint8_t *at, unsigned bytes) {
     uint32_t v = 0;
     for (unsigned i = 0; i < bytes; i++)
         v = v << 8 | at[i];
@@ -116,22 +116,22 @@ static void *maximum_open(const struct silken_station_info *info, char *error, s
 
 static bool maximum_wants(const void *station, const uint8_t *frame, uint32_t length) {
     (void)station;
-    return length >= FRAME && get(frame + 12, 2) == TYPE;
+    return length >= FRAME && maximum_get(frame + 12, 2) == TYPE;
 }
 
 static void maximum_deliver(void *station, const uint8_t *frame, uint32_t length, uint64_t now) {
     struct station *s = station;
     if (!maximum_wants(s, frame, length) || frame[14] != 1)
         return;
-    const uint32_t at = get(frame + 16, 2), round = get(frame + 18, 4);
+    const uint32_t at = maximum_get(frame + 16, 2), round = maximum_get(frame + 18, 4);
     struct slot *slot = at < s->slots ? &s->slot[at] : NULL;
     if (!slot || slot->piece >= s->pieces || round != round_of(s, slot->piece)) {
         s->late++; // a result that it has
         return;
     }
     for (uint32_t i = 0; i < VALUES; i++) {
-        const int32_t is = (int32_t)get(frame + HEADER + 4 * i, 4),
-                      must = greatest_of(s, slot->piece, i);
+        const int32_t is = (int32_t)maximum_get(frame + HEADER + 4 * i, 4),
+                      must = maximum_of(s, slot->piece, i);
         if (is != must && s->state != SILKEN_STATION_WRONG) {
             s->state = SILKEN_STATION_WRONG;
             snprintf(s->why, sizeof s->why, "number %u of piece %u is %d and must be %d", i,
@@ -161,12 +161,12 @@ static size_t maximum_next(void *station, uint8_t *frame, size_t size, uint64_t 
         s->sent++;
         memcpy(frame, s->at_switch.mac, 6);
         memcpy(frame + 6, s->self.mac, 6);
-        put(frame + 12, TYPE, 2);
-        put(frame + 14, 0, 2);
-        put(frame + 16, i, 2);
-        put(frame + 18, round_of(s, slot->piece), 4);
+        maximum_put(frame + 12, TYPE, 2);
+        maximum_put(frame + 14, 0, 2);
+        maximum_put(frame + 16, i, 2);
+        maximum_put(frame + 18, round_of(s, slot->piece), 4);
         for (uint32_t v = 0; v < VALUES; v++)
-            put(frame + HEADER + 4 * v, (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
+            maximum_put(frame + HEADER + 4 * v, (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
         return FRAME;
     }
     return 0;

@@ -165,6 +165,43 @@ class Lab(unittest.TestCase):
         lab, sim = self.both(self.scenario("lab-paths", what, "p4/dlcp/dlcp.p4"), "--slower", "20")
         self.assertEqual((lab["outcome"], sim["outcome"]), ("sums", "sums"))
 
+    def test_leaf_and_spine_of_tors(self):
+        name = f"lab-spines-{os.getpid()}"
+        self.names.append(name)
+        sim = silken("sim", "examples/leaf-spine/leaf-spine.json")
+        self.assertEqual(sim.returncode, 2)
+        self.assertIn("runs in `silken lab` only", sim.stderr)
+        up = silken("lab", "up", "--name", name, "examples/leaf-spine/leaf-spine.json")
+        self.assertEqual(up.returncode, 0, up.stderr)
+        ping = silken("lab", "exec", "--lab", name, "h0", "ping", "-c", "3", "-i", "0.2", "-W", "10", "10.1.1.12")
+        self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
+        self.assertIn("ttl=61", ping.stdout)  # three switches route
+        # flows of many ports take both spines
+        ways = set()
+        for _ in range(10):
+            way = silken("lab", "exec", "--lab", name, "h0", "traceroute", "-n", "-q", "8", "-w", "3", "10.1.1.13")
+            ways |= {w for w in ("10.2.0.2", "10.2.1.2") if w in way.stdout}
+            if len(ways) == 2:
+                break
+        self.assertEqual(len(ways), 2, way.stdout)
+
+    def test_an_aggregation_of_ones_own(self):
+        folder = self.folder + "/maximum"
+        shutil.copytree("examples/maximum", folder, ignore=shutil.ignore_patterns("*.so"))
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-I", "hosts/include", "-o",
+                        folder + "/maximum.so", folder + "/maximum.c", "-ljansson"], check=True)
+        with open(folder + "/maximum.json") as f:
+            what = json.load(f)
+        what["faults"] = [{"kind": "loss", "rate": 0.01}]
+        what["limit_ms"] = 20000
+        with open(folder + "/loss.json", "w") as f:
+            json.dump(what, f)
+        self.names.append("loss")
+        lab, sim = self.both(folder + "/loss.json")
+        self.same_sums(lab, sim)
+        self.assertEqual(lab["jobs"][0]["verified"], 4 * 2000 * 16)
+        self.assertGreater(sum(link["lost"].get("loss", 0) for link in lab["links"]), 0)
+
     def test_commands_in_hosts_and_captures_on_links(self):
         name = f"lab-commands-{os.getpid()}"
         path = self.scenario(name, RACK)

@@ -2,9 +2,9 @@
  *
  * silken/station.h: hosts of a protocol of one's own, for `silken sim` and `silken lab`.
  *
- * A host is a state machine without sockets and clocks: it is given frames and the time, and is asked for frames and
- * for the time at which it wants to be woken. So it runs in virtual time, where every fault can be tried and every run
- * repeated, and in real time, unchanged.
+ * A host is a state machine without sockets and clocks: it is given frames and the time, and is
+ * asked for frames and for the time at which it wants to be woken. So it runs in virtual time,
+ * where every fault can be tried and every run repeated, and in real time, unchanged.
  *
  *     static const struct silken_stations mine = {
  *         .version = SILKEN_STATION_VERSION, .open = my_open, .deliver = my_deliver, ...};
@@ -14,11 +14,12 @@
  *
  * and in a scenario (docs/own-aggregation.md):
  *
- *     "jobs": [{"protocol": "own", "library": "mine.so", "hosts": ["h0", "h1"], "options": {"tensors": 10}}]
+ *     "jobs": [{"protocol": "own", "library": "mine.so", "hosts": ["h0", "h1"]}]
  *
- * A frame is a whole Ethernet frame without its checksum, at most SILKEN_STATION_FRAME bytes. Times are nanoseconds; in a
- * scenario they begin at 0. All of a run's calls come from one thread; stations of several runs may live in several
- * processes, so keep nothing in static variables, and let everything random come from 'seed': then a run repeats.
+ * A frame is a whole Ethernet frame without its checksum, at most SILKEN_STATION_FRAME bytes.
+ * Times are nanoseconds; in a scenario they begin at 0. All of a run's calls come from one thread;
+ * stations of several runs may live in several processes, so keep nothing in static variables, and
+ * let everything random come from 'seed': then a run repeats.
  *
  * The header is C17 and C++.
  */
@@ -63,7 +64,7 @@ struct silken_stations {
     uint32_t version; /* SILKEN_STATION_VERSION of the header that it was compiled with */
     /* A new station; null with a sentence in 'error'. */
     void *(*open)(const struct silken_station_info *info, char *error, size_t error_size);
-    /* Whether a frame that came to the host is for it: others are left to the host's kernel, in a lab. */
+    /* Whether a frame that came to the host is for it. In a lab others are the kernel's. */
     bool (*wants)(const void *station, const uint8_t *frame, uint32_t length);
     /* A frame has come. It may be damaged, repeated, late or anybody's. */
     void (*deliver)(void *station, const uint8_t *frame, uint32_t length, uint64_t now);
