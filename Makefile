@@ -443,6 +443,11 @@ mpi4py-tests: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/mpi/mpi4py_tests.py $(if $(SOURCE),--source $(SOURCE)) $(NAMES)
 .PHONY: mpi4py-tests
 
+# A protocol of one's own with faults, SEEDS of it (docs/own-aggregation.md).
+own-faults: $(BUILD)/silken
+	SEEDS=$(or $(SEEDS),1..20000) BUILD=$(BUILD) $(PYTHON) harness/sim/test_own.py Own.test_faults
+.PHONY: own-faults
+
 # What runs on several threads, with every access watched: all of it, and the short ones in make test. DPDK's own
 # code is not: its rings and drivers are no part of these tests.
 test-threads:

@@ -240,10 +240,10 @@ arrows/hosts/dlcp := hosts/core
 room/sim/transport := sim/transport
 face/sim/transport := sim/transport/transport.h
 arrows/sim/transport := hosts/core
-room/sim := sim sim/exchange sim/libra
+room/sim := sim sim/exchange sim/libra sim/own
 face/sim := sim/sim.h
-arrows/sim := control/config control/sessions control/libra hosts/communicator hosts/dlcp sim/transport compiler
-room/cli := cli cli/ctl cli/run cli/demo cli/top
+arrows/sim := hosts/include control/config control/sessions control/libra hosts/communicator hosts/dlcp sim/transport compiler
+room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 

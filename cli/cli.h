@@ -25,6 +25,8 @@
 //     dlcp.c      silken dlcp
 //     libra.c     silken libra; libra_control.c: its controller
 //     sim.c       silken sim
+//     lab/        silken lab (lab.h)
+//     spaces.c    network namespaces, of the demo and of a lab
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)
 //     demo/       silken demo (demo.h); demo/rng.h: its random numbers
@@ -51,6 +53,7 @@ int cmd_record(int argc, char **argv);
 int cmd_dlcp(int argc, char **argv);
 int cmd_libra(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_lab(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 

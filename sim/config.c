@@ -16,6 +16,7 @@
 #include "control/tables/names.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/notes.h"
 
 #define FLOOD_GROUP     1u
 #define ATP_GROUPS      100u    // + 16 * job + server
@@ -53,6 +54,8 @@ static void sim_config_add(struct writer *w, const char *table, const char *cons
         arg[e.n_args++] = (struct sk_named_value){args[0], args[1]};
     if (w->status == 0)
         w->status = sk_control_entry_add(w->sw, &e, w->err);
+    if (w->status == 0)
+        note_entry(w->sim, &e);
 }
 
 static const char *sim_config_number(char *out, uint64_t value) {
@@ -88,14 +91,18 @@ static void sim_config_join(struct writer *w, struct group *g, uint16_t port, ui
     const uint32_t node = ++w->nodes;
     if (w->status == 0 && (g->n == SK_PORTS || sk_pre_node_set(w->sw, node, rid, &port, 1) < 0))
         w->status = sk_fail(w->err, "multicast node %u refused", node);
-    if (w->status == 0)
+    if (w->status == 0) {
         g->members[g->n++] = (struct sk_pre_member){
             .node = node, .l1_xid_valid = exclude, .l1_xid = exclude ? port : 0};
+        note_node(w->sim, node, rid, port);
+    }
 }
 
 static void make_group(struct writer *w, uint32_t id, const struct group *g) {
     if (w->status == 0 && sk_pre_group_set(w->sw, (uint16_t)id, g->members, g->n) < 0)
         w->status = sk_fail(w->err, "multicast group %u refused", id);
+    if (w->status == 0)
+        note_group(w->sim, id, g->members, g->n);
 }
 
 // ---- everybody ----
@@ -292,6 +299,7 @@ static void sim_config_write(struct writer *w) {
     if (w->status != 0 || !w->st->as->config)
         return;
     char *text = sim_config_unfold(w);
+    note_part(w->sim, text);
     struct sk_config *c = sk_config_parse_part("config", text, strlen(text), w->err);
     free(text);
     if (!c)
@@ -308,12 +316,14 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
         return sk_fail(err,
                        "the scenario has several \"paths\", but the program has no table 'paths'");
-    if (!sets && !w.macs && !sim_config_has(&w, "forward"))
+    const bool known = w.macs || sim_config_has(&w, "forward");
+    if (!sets && !known && !st->as->config)
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
-                            "simulator cannot configure where stations are");
+                            "simulator cannot configure where stations are, and the switch has no "
+                            "\"config\"");
     if (sets)
         w.status = paths_write(st, err);
-    else
+    else if (known)
         write_stations(&w);
     write_marks(&w);
     for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {

@@ -12,6 +12,7 @@
 #include "control/tables/names.h"
 #include "session/frame.h"
 #include "sim/job.h"
+#include "sim/real.h"
 
 #define TURN_NS UINT64_C(1000000)
 #define WAITING 256u // frames; what comes while as many wait is lost, as in the port's ring
@@ -68,14 +69,18 @@ static bool sim_control_except(const struct sim *s, struct sk_config_sessions *c
     return any;
 }
 
+bool control_has_sessions(struct sim_node *n) {
+    return has_table(n, SESSIONS_OF_SWITCHML) || has_table(n, SESSIONS_OF_ATP);
+}
+
 int control_start(struct sim_station *st, struct sk_error *err) {
     struct sim_node *n = st->node;
     struct sk_config_sessions config = {.ip = st->ip};
     char name[64];
     control_stop(n);
     memcpy(config.mac, st->mac, 6);
-    if (!sim_control_except(n->sim, &config) ||
-        (!has_table(n, SESSIONS_OF_SWITCHML) && !has_table(n, SESSIONS_OF_ATP)))
+    // the sessions of a switch that is a process are its own
+    if (!sim_control_except(n->sim, &config) || !control_has_sessions(n) || n->sim->real)
         return 0;
     struct sim_control *c = calloc(1, sizeof *c);
     if (!c)

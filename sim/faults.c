@@ -7,7 +7,9 @@
 #include "sim/cpu.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/own/own.h"
 #include "sim/process.h"
+#include "sim/real.h"
 
 static uint64_t at_of(struct sim *s, const struct sim_range *us) {
     return (uint64_t)(sim_draw(&s->draws, us) * 1000);
@@ -75,9 +77,11 @@ static void cable_up(void *who, void *what) {
 // ---- stations ----
 
 static void restart(void *who, void *what) {
+    struct sim_station *st = who;
     (void)what;
-    node_restart(who);
-    paths_changed(((struct sim_station *)who)->node->sim);
+    if (!real_power(st, false))
+        node_restart(st);
+    paths_changed(st->node->sim);
 }
 
 static void sim_faults_configure(void *who, void *what) {
@@ -85,6 +89,10 @@ static void sim_faults_configure(void *who, void *what) {
     struct sim *s = st->node->sim;
     struct sk_error err;
     (void)what;
+    if (real_power(st, true)) {
+        paths_changed(s);
+        return;
+    }
     sim_trace_add(&s->trace, s->events.now, st->as->name, "is configured", NULL, 0);
     if (!st->node->configured && node_configure(st, &err) < 0)
         sim_violate(s, NULL, "%s", err.text);
@@ -101,6 +109,7 @@ static void crash(void *who, void *what) {
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_down(s->jobs[i], st->id, what != NULL);
     libra_host_down(s, st->id, what != NULL);
+    own_host_down(s, st->id);
     host_crash(st->host);
 }
 
@@ -115,6 +124,7 @@ static void come_back(void *who, void *what) {
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_up(s->jobs[i], st->id);
     libra_host_up(s, st->id);
+    own_host_up(s, st->id);
 }
 
 static void slow_cpu(void *who, void *what) {
@@ -241,6 +251,7 @@ static void configure_all(struct sim *s, const bool *active) {
             if (f->kind == SCN_SLOW_CONTROL && active[k] && here)
                 at = at_of(s, &f->delay_us);
         }
+        s->stations[i].node->configured_at = at;
         sim_at(&s->events, at, sim_faults_configure, &s->stations[i], NULL);
     }
 }

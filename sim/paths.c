@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "control/tables/control.h"
+#include "sim/notes.h"
+#include "sim/real.h"
 #include "sim/sim.h"
 
 #define MOST  64u // members of a set
@@ -42,7 +44,7 @@ struct paths_number {
 };
 
 // Keys and arguments end with one without a name.
-static int paths_entry(struct sk_switch *sw, const char *table, const struct paths_number *keys,
+static int paths_entry(struct sim_node *n, const char *table, const struct paths_number *keys,
                        const char *action, const struct paths_number *args, bool anew,
                        struct sk_error *err) {
     char text[4][24];
@@ -55,7 +57,13 @@ static int paths_entry(struct sk_switch *sw, const char *table, const struct pat
     for (; e.n_args < 2 && args[e.n_args].name; e.n_args++)
         arg[e.n_args] = (struct sk_named_value){
             args[e.n_args].name, paths_number(text[2 + e.n_args], args[e.n_args].value)};
-    return anew ? sk_control_entry_add(sw, &e, err) : sk_control_entry_modify(sw, &e, err);
+    const int status =
+        anew ? sk_control_entry_add(n->sw, &e, err) : sk_control_entry_modify(n->sw, &e, err);
+    if (status == 0 && anew)
+        note_entry(n->sim, &e);
+    if (status == 0)
+        real_entry(n, &e, anew);
+    return status;
 }
 
 // ---- sets ----
@@ -70,7 +78,7 @@ static int paths_start(struct sim_station *st, struct sk_error *err) {
     for (unsigned dscp = 0; dscp < 64; dscp++) {
         const struct paths_number keys[] = {{"dscp", dscp}, {NULL, 0}}, none[] = {{NULL, 0}};
         if ((sc->paths == SCN_BY_PACKET || sc->sprayed >> dscp & 1) &&
-            paths_entry(n->sw, "sprayed", keys, "spray", none, true, err) < 0)
+            paths_entry(n, "sprayed", keys, "spray", none, true, err) < 0)
             return -1;
     }
     return 0;
@@ -84,7 +92,7 @@ static int paths_new_set(struct sim_node *n, const struct paths_set *set, struct
         const struct paths_number keys[] = {{"hops", p->n_sets}, {"slot", slot}, {NULL, 0}},
                                   args[] = {{"port", n->ports[set->ports[slot % set->n]].dev_port},
                                             {NULL, 0}};
-        if (paths_entry(n->sw, "paths", keys, "to_port", args, true, err) < 0)
+        if (paths_entry(n, "paths", keys, "to_port", args, true, err) < 0)
             return -1;
     }
     return 0;
@@ -99,7 +107,7 @@ static int paths_address(struct sim_node *n, uint32_t to, uint32_t which, bool a
                               args[] = {{one ? "port" : "hops",
                                          one ? n->ports[set->ports[0]].dev_port : which + 1u},
                                         {NULL, 0}};
-    return paths_entry(n->sw, "addresses", keys, one ? "to_port" : "by_slot", args, anew, err);
+    return paths_entry(n, "addresses", keys, one ? "to_port" : "by_slot", args, anew, err);
 }
 
 static void paths_find(const struct sim_node *n, uint32_t from, uint32_t to,

@@ -8,6 +8,7 @@
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/own/own.h"
 #include "sim/process.h"
 
 static void sim_result_count(json_t *o, const char *key, uint64_t v) {
@@ -209,6 +210,7 @@ json_t *sim_result(const struct sim *s) {
         json_array_append_new(jobs, job_result(s->jobs[i]));
     }
     failed |= libra_results(s, jobs);
+    failed |= own_results(s, jobs);
     for (uint32_t l = 0; l < s->n_links; l++)
         json_array_append_new(links, link_result(&s->links[l]));
     for (uint32_t i = 0; i < s->scenario->n_stations; i++)

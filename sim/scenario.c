@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "sim/own/own.h"
 #include "sim/scenario_impl.h"
 
 static const char *const keys[] = {"name",       "about",    "seed",       "limit_ms",
@@ -95,6 +96,7 @@ struct scenario *sim_scenario_read(const char *path, struct sk_error *err) {
 void sim_scenario_free(struct scenario *s) {
     if (!s)
         return;
+    own_close(s);
     json_decref(s->root);
     sk_json_release(&s->doc);
     free(s);

@@ -19,6 +19,8 @@
 #include "sim/random.h"
 #include "sim/trace.h"
 
+struct scn_own;
+
 #define SCN_NONE        UINT32_MAX
 #define SCN_MAX_STATION 512u
 #define SCN_MAX_WORKERS 256u
@@ -37,6 +39,7 @@ struct scn_line { // of a cable; both directions alike
 struct scn_station {
     const char *name;
     bool is_switch;
+    const char *address, *gateway; // of a host's kernel in a lab: "10.1.0.2/24"; or null
     // of a switch
     uint32_t program;                          // in scenario.programs
     struct sim_range ecn_bytes;                // queue above which packets are marked; 0: never
@@ -44,6 +47,7 @@ struct scn_station {
     struct sim_range service_us, cpu_delay_us; // of its CPU port: for each frame, and one way
     uint32_t cpu_frames;                       // that wait there at most
     const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
+    const char *tor;    // of its member "tor", which `silken lab` alone runs, or null
 };
 // Of several shortest ways to a station: always the same one, or one of all, chosen for each flow
 // or each packet.
@@ -166,6 +170,8 @@ struct scenario {
     struct scn_libra *libra; // jobs of Libra (libra/scenario.h)
     size_t n_libra;
     struct scn_controller *controller; // null: none
+    struct scn_own *own;               // jobs of protocols of one's own (own/own.h)
+    size_t n_own;
     struct scn_background *background;
     size_t n_background;
     struct scn_fault *faults;

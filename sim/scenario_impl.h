@@ -26,6 +26,9 @@ const char *scn_word(const struct sk_at *at, const char *key, const char *otherw
 unsigned scn_choice(const struct sk_at *at, const char *key, const char *const *words,
                     unsigned otherwise);
 
+// The path of a file that is named relative to the scenario.
+const char *scn_beside(const struct sk_at *at, const char *word);
+
 // The station of that name; 'hosts', 'switches': which kinds it may be of.
 uint32_t scn_station_named(const struct scenario *s, const struct sk_at *at, bool hosts,
                            bool switches);
@@ -38,6 +41,8 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root);
 void scn_read_jobs(struct scenario *s, const struct sk_at *root);
 // libra/scenario.c: a job whose protocol is "libra", item 'i' of the list
 void scn_read_libra(struct scenario *s, const struct sk_at *at, size_t i);
+// own/scenario.c: a job whose protocol is "own", the same
+void scn_read_own(struct scenario *s, const struct sk_at *at, size_t i);
 void scn_read_controller(struct scenario *s, const struct sk_at *root);
 void scn_read_background(struct scenario *s, const struct sk_at *root);
 void scn_read_faults(struct scenario *s, const struct sk_at *root);

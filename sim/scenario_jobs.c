@@ -296,7 +296,7 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     }
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
-        sk_at_fail(at, "it has no protocol (switchml, atp or libra)");
+        sk_at_fail(at, "it has no protocol (switchml, atp, libra or own)");
     const bool atp = job->protocol == SIM_ATP;
     if (atp)
         scenario_jobs_read_atp(s, at, job);
@@ -351,6 +351,8 @@ void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
             sk_at_fail(&item, "must be an object");
         else if (strcmp(scn_word(&item, "protocol", ""), "libra") == 0)
             scn_read_libra(s, &item, i);
+        else if (strcmp(scn_word(&item, "protocol", ""), "own") == 0)
+            scn_read_own(s, &item, i);
         else
             scenario_jobs_read(s, &item, i);
         scenario_jobs_check_name(&list, i);

@@ -8,6 +8,7 @@
 //                  last
 //     leaf-spine   s0 ... with hosts, each with a trunk to every one of p0 ...
 //     custom       as listed
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
 
 // ---- programs ----
 
-static const char *scenario_topology_beside(const struct sk_at *at, const char *path) {
+const char *scn_beside(const struct sk_at *at, const char *path) {
     const char *slash = strrchr(at->doc->name, '/');
     if (path[0] == '/' || !slash)
         return path;
@@ -37,7 +38,7 @@ static const char *scenario_topology_beside(const struct sk_at *at, const char *
 // A word is a program of ours, p4/WORD/WORD.p4; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
-        return scenario_topology_beside(at, word);
+        return scn_beside(at, word);
     char *folder = silken_share_path("p4");
     const size_t n = strlen(folder) + 2 * strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
@@ -178,29 +179,52 @@ static void read_cpu(const struct sk_at *m, struct scn_station *out) {
     out->cpu_frames = scn_whole(&cpu, "frames", 1, 1000000, 1024);
 }
 
+// What the file has is then as if the scenario itself had it.
+static void read_config_file(const struct sk_at *m, const struct sk_at *named) {
+    json_error_t error;
+    const char *path = scn_beside(named, json_string_value(named->value));
+    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!config)
+        sk_at_fail(named, "%s: %s, line %d", path, error.text, error.line);
+    else
+        json_object_set_new(m->value, "config", config);
+}
+
+static const char *kept_text(const struct sk_at *at, const json_t *value) {
+    char *text = json_dumps(value, 0);
+    if (!text)
+        abort();
+    char *kept = scn_keep(at, strlen(text) + 1, 1);
+    strcpy(kept, text);
+    free(text);
+    return kept;
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
-    static const char *const config_keys[] = {
-        "multicast", "entries",    "members",  "groups",   "defaults", "registers", "meters",
-        "counters",  "value_sets", "loopback", "cpu_port", "pools",    "queues",    NULL};
+    static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
+                                              "defaults",   "registers", "meters",   "counters",
+                                              "value_sets", "loopback",  "cpu_port", "pools",
+                                              "queues",     "tor",       NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
     read_cpu(m, out);
+    const struct sk_at named = sk_at_member(m, "config");
+    if (json_is_string(named.value))
+        read_config_file(m, &named);
     const struct sk_at config = sk_at_member(m, "config");
     if (config.value && !json_is_object(config.value))
-        sk_at_fail(&config, "must be an object: a part of a configuration");
+        sk_at_fail(&config, "must be an object, a part of a configuration, or a file with one");
     if (!json_is_object(config.value))
         return;
     // Ports, clock, sockets, recording: those are the network's and the simulator's to say.
     sk_at_keys(&config, config_keys);
     read_queues(&config);
-    char *text = json_dumps(config.value, 0);
-    if (!text)
-        abort();
-    char *kept = scn_keep(m, strlen(text) + 1, 1);
-    strcpy(kept, text);
-    free(text);
-    out->config = kept;
+    json_t *tor = json_object_get(config.value, "tor");
+    if (tor)
+        out->tor = kept_text(m, tor);
+    json_object_del(config.value, "tor");
+    out->config = kept_text(m, config.value);
 }
 
 static void make_rack(struct maker *m) {
@@ -365,18 +389,51 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
     free(l2);
 }
 
+// "10.1.0.2/24", or with 'length' null "10.1.0.2". Null after failing the document.
+static const char *read_ipv4(const struct sk_at *of, const char *key, bool length) {
+    const struct sk_at at = sk_at_member(of, key);
+    const char *text = json_string_value(at.value), *slash = text ? strchr(text, '/') : NULL;
+    char address[16] = "", *end = NULL;
+    struct in_addr ip;
+    if (text && (slash != NULL) == length)
+        snprintf(address, sizeof address, "%.*s", (int)(slash ? slash - text : 15), text);
+    const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
+    if (inet_pton(AF_INET, address, &ip) == 1 &&
+        (!slash || (end != slash + 1 && *end == 0 && bits >= 1 && bits <= 32)))
+        return text;
+    sk_at_fail(at.value ? &at : of, "%s must be an IPv4 address%s", key,
+               length ? " with the length of its prefix" : "");
+    return NULL;
+}
+
+// Of hosts' kernels, in a lab.
+static void read_addresses(struct scenario *s, const struct sk_at *topology) {
+    static const char *const address_keys[] = {"host", "address", "gateway", NULL};
+    const struct sk_at list = sk_at_member(topology, "addresses");
+    for (size_t i = 0; i < sk_at_length(&list) && !list.doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i), host = sk_at_member(&item, "host");
+        sk_at_keys(&item, address_keys);
+        const uint32_t station = scn_station_named(s, &host, true, false);
+        if (list.doc->failed)
+            return;
+        s->stations[station].address = read_ipv4(&item, "address", true);
+        if (sk_at_member(&item, "gateway").value)
+            s->stations[station].gateway = read_ipv4(&item, "gateway", false);
+    }
+}
+
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     static const char *const keys[CUSTOM + 1][20] = {
-        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms",
-         "hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+        {"kind", "program", "switch", "link", "overrides", "addresses", "paths", "sprayed",
+         "reroute_ms", "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "addresses", "paths", "sprayed",
          "reroute_ms", "left", "right"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+        {"kind", "program", "switch", "link", "trunk", "overrides", "addresses", "paths", "sprayed",
          "reroute_ms", "leaves", "root_hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+        {"kind", "program", "switch", "link", "trunk", "overrides", "addresses", "paths", "sprayed",
          "reroute_ms", "leaves", "hosts", "spines", "spine_program"},
-        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches",
-         "hosts", "links"},
+        {"kind", "program", "link", "overrides", "addresses", "paths", "sprayed", "reroute_ms",
+         "switches", "hosts", "links"},
     };
     static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", "cpu", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},
@@ -406,6 +463,7 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     if (!at.doc->failed)
         make[kind](&m);
     read_overrides(s, &at);
+    read_addresses(s, &at);
     scenario_topology_read_paths(s, &at);
     check_cables(s, &at);
     check_floods(s, &at);

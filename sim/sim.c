@@ -11,6 +11,7 @@
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/libra/libra.h"
+#include "sim/own/own.h"
 #include "sim/result.h"
 
 void sim_violate(struct sim *s, const struct sim_key *key, const char *format, ...) {
@@ -92,7 +93,7 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
             return -1;
         s->unfinished += job_ends(s->jobs[i]);
     }
-    if (libra_make(s, err) < 0)
+    if (libra_make(s, err) < 0 || own_make(s, err) < 0)
         return -1;
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
@@ -131,6 +132,12 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err) {
+    for (size_t i = 0; i < sc->n_stations; i++)
+        if (sc->stations[i].tor)
+            return sk_fail(err,
+                           "switch %s has the control plane of a ToR (\"tor\"), which runs in "
+                           "`silken lab` only",
+                           sc->stations[i].name);
     struct sim *s = sim_new(sc, programs, seed, 0, NULL, err);
     int status = s ? 0 : -1;
     for (uint32_t i = 0; i < sc->n_stations && status == 0; i++)
@@ -150,6 +157,7 @@ void sim_free(struct sim *s) {
     for (uint32_t i = 0; s->jobs && i < s->scenario->n_jobs; i++)
         job_free(s->jobs[i]);
     libra_free(s);
+    own_free(s);
     for (uint32_t i = 0; s->background && i < s->scenario->n_background; i++)
         free(s->background[i]);
     free(s->jobs);
@@ -163,6 +171,7 @@ void sim_free(struct sim *s) {
     sim_frames_free(&s->frames);
     sim_trace_free(&s->trace);
     json_decref(s->series);
+    json_decref(s->notes);
     free(s->sample);
     free(s);
 }
@@ -181,14 +190,14 @@ static bool run_until(struct sim *s, uint64_t time) {
     return false;
 }
 
-static bool has_endless_job(const struct sim *s) {
+bool sim_is_endless(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (!job_ends(s->jobs[i]))
             return true;
-    return s->scenario->n_jobs + s->scenario->n_libra == 0;
+    return s->scenario->n_jobs + s->scenario->n_libra + s->scenario->n_own == 0;
 }
 
-static void sim_explain(struct sim *s) {
+void sim_explain(struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
         const struct sim_job *job = s->jobs[i];
         if (job->exchange && job_ends(job))
@@ -203,11 +212,12 @@ static void sim_explain(struct sim *s) {
         }
     }
     libra_explain(s);
+    own_explain(s);
 }
 
 void sim_run(struct sim *s) {
     const uint64_t quiet = (uint64_t)(s->scenario->quiet_ms * 1e6);
-    if (has_endless_job(s)) { // the others may be done by then
+    if (sim_is_endless(s)) { // the others may be done by then
         s->ended = true;
         run_until(s, s->limit_ns);
         if (s->unfinished)

@@ -44,11 +44,14 @@
 //     process.c          members of jobs with sessions: processes that are killed and restarted
 //     control.c          the switch's part in the sessions of jobs
 //     cpu.c              a program at a switch's CPU port (cpu.h)
+//     own/               jobs whose hosts are a shared object (own/own.h)
 //     libra/             jobs of Libra (libra/libra.h lists the files)
 //     config.c           the configuration of a switch
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
 //     result.c           the result of a run, as JSON
+//     real.c             a run whose switches are elsewhere, in real time (real.h)
+//     notes.c            the configuration of a switch, as `silken run` reads it
 //     plot.c             a plot of the result
 //     runs.c             many seeds in several processes
 //     scenario.c         the scenario file (scenario_impl.h lists its readers)
@@ -67,6 +70,8 @@ struct sim_job;
 struct sim_control;
 struct sim_cpu;
 struct sim_libra;
+struct sim_real;
+struct sim_own;
 
 // ---- a switch (node.c) ----
 struct sim_port {
@@ -83,6 +88,7 @@ struct sim_node {
     uint32_t ecn_bytes;
     struct sim_timer timer;
     bool configured;
+    uint64_t configured_at; // by a control plane that is slow; 0: at the start
     uint32_t restarts;
     struct sim_control *control; // its part in jobs' sessions; null: none
     struct sim_paths *paths;     // sets of next hops that it has; null: none
@@ -144,6 +150,7 @@ struct sim {
     bool *avoided;       // by cable: the control plane knows that it is down
     struct sim_job **jobs;
     struct sim_libra *libra; // jobs of Libra, and their controller (libra/libra.h)
+    struct sim_own *own;     // jobs of protocols of one's own (own/own.h); null: none
     struct sim_app **background;
     size_t unfinished; // jobs
     uint64_t done_at;  // when the last job was over; 0: not yet
@@ -153,10 +160,12 @@ struct sim {
     bool has_key;
     struct sim_key key; // what it is about
     json_t *series;
-    void *sample;              // result.c: how the series go on
-    uint64_t abandoned;        // aggregators that had to be asked for again, at the end
-    uint64_t stood_at, stands; // events at one time
-    uint64_t checked;          // events that had happened when the whole network was checked last
+    void *sample;                // result.c: how the series go on
+    json_t *notes;               // real.h: what is written into switches; null: nobody asks
+    const struct sim_real *real; // its switches are elsewhere; null: they are in here
+    uint64_t abandoned;          // aggregators that had to be asked for again, at the end
+    uint64_t stood_at, stands;   // events at one time
+    uint64_t checked;            // events that had happened when the whole network was checked last
 };
 
 // 'programs': as scenario->programs, compiled. 'live' and 'trace' (entries; a power of two) as in
@@ -168,6 +177,10 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err);
 void sim_run(struct sim *s);
+// Whether it goes on to the limit: a job has no end, or there is none.
+bool sim_is_endless(const struct sim *s);
+// The limit is reached: a violation names the first job that is not done.
+void sim_explain(struct sim *s);
 // The violation, and the last events of what it is about.
 void sim_tell(const struct sim *s, const char *path, FILE *out);
 json_t *sim_result(const struct sim *s);
@@ -203,6 +216,7 @@ uint16_t node_port_to(const struct sim_node *n, uint32_t station);
 // (control/sessions/sessions.h) Of a switch that has just been configured; does nothing if no job
 // has sessions, or its program has none.
 int control_start(struct sim_station *st, struct sk_error *err);
+bool control_has_sessions(struct sim_node *n); // its program knows them
 void control_stop(struct sim_node *n);
 void control_wake(void *node, void *unused); // its timer's action
 // What the switch has sent by its CPU port.

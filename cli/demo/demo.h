@@ -28,7 +28,6 @@
 //     worker_proc.c  a worker, and the reference
 //     racks.c        switches and parameter servers, started and watched
 //     fabric.c       racks and links; fabric_config.c: the configuration of a switch
-//     spaces.c       network namespaces
 //     shared.c       what all trainings do alike: waiting, and a switch's configuration
 //     supervise.c    child processes that cannot be forgotten
 //     board.c        memory that the processes share

@@ -10,7 +10,7 @@
 #include "cli/demo/fabric.h"
 #include "cli/demo/options.h"
 #include "cli/demo/shared.h"
-#include "cli/demo/spaces.h"
+#include "cli/spaces.h"
 
 #define DEMO_MAX_JOBS 2
 

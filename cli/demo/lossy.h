@@ -31,7 +31,7 @@
 #include "cli/demo/dataset.h"
 #include "cli/demo/model.h"
 #include "cli/demo/options.h"
-#include "cli/demo/spaces.h"
+#include "cli/spaces.h"
 #include "silken/dlcp.h"
 
 #define LOSSY_JOB       1

@@ -24,7 +24,7 @@
 // BESIDE IT. server.h: a parameter server as a program of one's own; service.h: a worker's place in
 // its job, from a switch's job service; error.h: the error codes. dlcp.h: single tensors by DLCP.
 // keyvalue.h: the sums of sparse models, by key (Libra); ps.h: the names of PS-lite over that, for
-// C++ (ps/ps.h includes it).
+// C++ (ps/ps.h includes it). station.h: hosts of a protocol of one's own in simulator and lab.
 //
 //      struct silken_config config;
 //      struct silken_comm *comm;

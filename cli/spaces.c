@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo/spaces.h"
+#include "cli/spaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,12 +38,17 @@ void spaces_leave(const struct spaces *s) {
 
 int spaces_join(const struct spaces *s, unsigned one, const char *its, unsigned other,
                 const char *others, char *error, size_t error_size) {
-    char command[512];
+    char command[512], self[32] = "";
 
+    // this process by the number that it has in /proc, which may be of another PID namespace
+    if (readlink("/proc/self", self, sizeof self - 1) < 0) {
+        snprintf(error, error_size, "/proc is not there");
+        return -1;
+    }
     snprintf(command, sizeof command,
-             "ip link add %s type veth peer name %s netns /proc/%d/fd/%d && "
+             "ip link add %s type veth peer name %s netns /proc/%s/fd/%d && "
              "ip link set %s up",
-             its, others, (int)getpid(), s->space[other], its);
+             its, others, self, s->space[other], its);
     spaces_enter(s, one);
     bool good = system(command) == 0; // names and numbers of ours
     snprintf(command, sizeof command, "ip link set %s up", others);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spaces: network namespaces for the demo (--links veth): one for each switch, worker and parameter
-// server, by number, joined by veth pairs as other demos' are by memif. They have no names: the
-// demo holds them by descriptors, its processes are started inside of them, and the kernel takes
-// them away, links and all, when the last of these has ended, however it ended.
+// spaces: network namespaces by number, joined by veth pairs: of the demo (--links veth) one for
+// each switch, worker and parameter server, of a lab one for each station. They have no names:
+// who makes them holds them by descriptors, processes are started inside of them, and the kernel
+// takes them away, links and all, when the last of these has ended, however it ended.
 //
 //     spaces_make(&s, 3, ...); spaces_join(&s, 0, "port1", 1, "link1", ...); ...
 //     spaces_enter(&s, 1); (start a process) spaces_leave(&s); ... spaces_close(&s);
 //
-// Needs root. One thread. A struct of zeros is of a demo without namespaces: entering, leaving and
-// closing it does nothing.
-#ifndef SILKEN_CLI_DEMO_SPACES_H
-#define SILKEN_CLI_DEMO_SPACES_H
+// Needs root, or to be in a user namespace of one's own. One thread. A struct of zeros is of a demo
+// without namespaces: entering, leaving and closing it does nothing.
+#ifndef SILKEN_CLI_SPACES_H
+#define SILKEN_CLI_SPACES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SPACES_MAX 64
+#define SPACES_MAX 512
 struct spaces {
     bool used;
     int own;
