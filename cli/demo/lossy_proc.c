@@ -241,6 +241,7 @@ static int lossy_server_run(struct lossy_server *s) {
         struct silken_dlcp_flow *f = silken_dlcp_next(s->d, TURN_MS);
         rc = f ? lossy_server_ended(s, f) : 0;
     }
+    s->job->board->over[s->job->o->workers] = true;
     while (rc == 0 && !s->job->board->release)
         silken_dlcp_run(s->d, TURN_MS);
     lossy_show(s->status, s->d);
