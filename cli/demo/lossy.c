@@ -168,9 +168,10 @@ static unsigned lossy_steps_done(const struct lossy *s) {
     return steps;
 }
 
+// The server, too: what it has not heard from a worker, nobody would say again.
 static bool lossy_all_over(const struct lossy *s) {
     bool over = true;
-    for (unsigned w = 0; w < s->job.o->workers; w++)
+    for (unsigned w = 0; w < lossy_stations(&s->job); w++)
         over &= s->job.board->over[w];
     return over;
 }

@@ -92,6 +92,16 @@ static void lossy_show(struct lossy_status *status, const struct silken_dlcp *d)
     silken_dlcp_stats(d, &status->stats);
 }
 
+static void lossy_say_failed(const struct silken_dlcp_flow *f) {
+    const struct silken_dlcp_tensor *t = silken_dlcp_tensor_of(f);
+    if (silken_dlcp_is_sent(f))
+        fprintf(stderr, "the weights of layer %u, step %u, did not reach a worker\n", t->tensor,
+                t->iteration);
+    else
+        fprintf(stderr, "of the gradients of layer %u, step %u, %zu of %zu came from a worker\n",
+                t->tensor, t->iteration, silken_dlcp_elements(f), t->count);
+}
+
 int lossy_proc_fail(const char *what, int rc) {
     fprintf(stderr, "%s: %s\n", what, silken_strerror(rc));
     return 1;
@@ -201,6 +211,8 @@ static int lossy_server_step(struct lossy_server *s, unsigned layer) {
 static int lossy_server_ended(struct lossy_server *s, struct silken_dlcp_flow *f) {
     const unsigned layer = silken_dlcp_tensor_of(f)->tensor;
     int rc = silken_dlcp_result(f);
+    if (rc)
+        lossy_say_failed(f);
     if (silken_dlcp_is_sent(f)) {
         silken_dlcp_end(f);
         s->pulls--;
@@ -220,13 +232,16 @@ static bool lossy_server_is_done(const struct lossy_server *s) {
 
 static int lossy_server_run(struct lossy_server *s) {
     int rc = 0;
+    s->job->board->ready[s->job->o->workers] = true;
+    while (!s->job->board->start) // on a busy machine workers may take longer than the hard limit
+        silken_dlcp_run(s->d, TURN_MS);
     for (unsigned l = 0; l < s->job->network.layers && rc == 0; l++)
         rc = lossy_server_expect(s, l);
-    s->job->board->ready[s->job->o->workers] = true;
     while (rc == 0 && !lossy_server_is_done(s)) {
         struct silken_dlcp_flow *f = silken_dlcp_next(s->d, TURN_MS);
         rc = f ? lossy_server_ended(s, f) : 0;
     }
+    s->job->board->over[s->job->o->workers] = true;
     while (rc == 0 && !s->job->board->release)
         silken_dlcp_run(s->d, TURN_MS);
     lossy_show(s->status, s->d);

@@ -44,7 +44,8 @@ static void script_read(const uint8_t *frame, size_t length, struct script_reach
     uint8_t *exact = malloc(length ? length : 1);
     if (!exact)
         abort();
-    memcpy(exact, frame, length);
+    if (length)
+        memcpy(exact, frame, length);
     const enum dlcp_reason reason = dlcp_frame_read(exact, length, &self, &p, &from);
     reach->heard[reason]++;
     if (reason == DLCP_ACCEPTED)

@@ -147,7 +147,8 @@ static void rig_hear(struct script_rig *rig, struct dlcp_packet *p) {
         length = rig_damage(rig, frame, length);
     if (!(exact = malloc(length ? length : 1)))
         abort();
-    memcpy(exact, frame, length);
+    if (length)
+        memcpy(exact, frame, length);
     const enum dlcp_reason reason = dlcp_station_read(rig->station, exact, length, rig->now);
     rig->reach->heard[reason]++;
     rig->refused += reason != DLCP_ACCEPTED;
