@@ -12,7 +12,7 @@
 #define PAGE_FIRST_NS UINT64_C(200000000) // of which the first rates are
 #define TRACE_READ_NS UINT64_C(20000000)
 #define TRACE_SECONDS 30u
-#define TRACE_LOOKED  500u       // packets that are looked at for one that looks up a table
+#define TRACE_LOOKED  1000u      // packets that are traced for one that looks up a table
 #define PAGE_CLIENT   UINT64_MAX // the page, as a client of traces
 #define NO_PORT       UINT32_MAX
 #define TABLE_NAME    160u

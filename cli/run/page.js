@@ -251,14 +251,14 @@
     function slot_text(job, w, size) {
         const present = worker_list(w.present, size, true), missing = worker_list(w.present, size, false);
         return 'Slot ' + w.slot + ', version ' + w.version + ', has ' +
-            (present.length ? (present.length === 1 ? 'worker ' : 'workers ') + present.join(', ') : 'nobody') +
+            (present.length ? (present.length === 1 ? 'worker ' : 'workers ') + present.join(', ') : 'no worker') +
             ' and waits for ' + who(job, missing) + ', for ' + seconds(w.age) + '.';
     }
 
     // The cell of an age: waiting is what slots do all the time, for a moment.
     const age_class = age => age < 0 ? 'free' : age < 1 ? 'young' : age < 3 ? 'waits' : 'stuck';
 
-    function make_cell(cells) {
+    function make_cell() {
         const e = element('li', 'slot free');
         e.tabIndex = -1;
         e.addEventListener('focus', () => {
@@ -318,7 +318,7 @@
             const name = share === 1 ? 'Slot ' + first : 'Slots ' + first + ' to ' + last;
             const age = Math.max(-1, ...c.list.map(w => w.age));
             const text = c.list.length ? c.list.slice(0, 4).map(w => slot_text(job, w, slots.size)).join(' ')
-                : name + (share === 1 ? ' waits for nobody.' : ' wait for nobody.');
+                : name + (share === 1 ? ' is free.' : ' are free.');
             cell.className = 'slot ' + age_class(age);
             cell.dataset.slot = first;
             cell.dataset.text = text;
@@ -778,6 +778,17 @@
         table: e => ['table ' + e.name + (e.hit ? ': hit' : ': miss') + ', ' + e.action, {...e.key, ...e.arguments}, ''],
         register: e => ['register ' + e.name + '[' + e.index + '] by ' + e.text,
                         changes(e), ''],
+        emit: e => ['emit ' + e.name, e.fields, e.name + '.'],
+        switch: e => [[e.name, e.text].filter(Boolean).join(': ')],
+        meter: e => ['meter ' + e.name + (e.index !== undefined ? '[' + e.index + ']' : '') + ': ' + said(e.results || e.returns)],
+        hash: e => ['hash ' + e.name + ' of ' + said(e.inputs) + (e.results ? ' is ' + said(e.results) : '')],
+        checksum: e => ['checksum ' + e.name + ' (' + e.text + ')' + (e.results ? ': ' + said(e.results) : '')],
+        value: e => [[e.name, e.text].filter(Boolean).join(' ') + (e.results ? ' ' + said(e.results) : '')],
+        mirrored: e => ['mirrored by session ' + e.session],
+        copy: e => ['a copy for port ' + e.port + ', replication id ' + e.rid],
+        recirculated: () => ['recirculated'],
+        resubmitted: () => ['resubmitted'],
+        violation: e => [e.violation + ': ' + e.message],
         counter: e => ['counter ' + e.name + (e.index !== undefined ? '[' + e.index + ']' : '')],
         wishes: e => ['for the traffic manager: ' + said(e.inputs)],
         dropped: e => ['dropped: ' + e.text],

@@ -84,7 +84,7 @@ class Rack:
             with open(f"/proc/{self.lab.switch.pid}/task/{task}/children", encoding="ascii") as f:
                 for child in f.read().split():
                     try:
-                        os.setpriority(os.PRIO_PROCESS, int(child), 0)
+                        os.setpriority(os.PRIO_PROCESS, int(child), -5)
                     except ProcessLookupError:
                         pass  # it has ended
 
