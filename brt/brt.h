@@ -95,6 +95,9 @@ struct brt_host {
     void (*forget_program)(void *aux); // after any of these: what is left of it is freed
     // Snapshots (brt/snapshot.h); null: none are taken. At most one at a time.
     //
+    // Could a packet have these values? -1 with a sentence.
+    int (*snapshot_check)(void *aux, const struct brt_snapshot_field *fields, size_t n,
+                          struct sk_error *err);
     // Begins to wait for the next packet from a port of these pipes (bits) whose headers have these
     // values, as ingress' parser finds them. -1 with a sentence: not now.
     int (*snapshot_arm)(void *aux, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,

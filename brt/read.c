@@ -603,8 +603,8 @@ static void brt_read_fixed(struct reading *r, const struct fixed_table *t, int p
 }
 
 static void brt_read_snapshot(struct reading *r, const struct brt_target *target) {
-    const enum brt_code code = brt_snapshot_read(r->b, &r->question, r->entry, target, r->key_only,
-                                                 read_fixed, r, r->err);
+    const enum brt_code code =
+        brt_snapshot_read(r->b, &r->question, r->entry, target, r->key_only, read_fixed, r, r->err);
     if (r->code == BRT_OK)
         r->code = code;
 }
@@ -742,8 +742,9 @@ static void read_number_handle(struct reading *r, const BfrtProto__HandleId *h) 
         r->code = brt_port_metadata_key(r->b, h->key, &r->question, r->err);
     else if (brt_has_groups(t)) {
         r->code = brt_group_key(h->key, &r->question, r->err);
-        if (r->code == BRT_OK && !sk_selector_find(brt_selector_in(r->b, t, r->question.pipes.list[0]),
-                                                   (uint32_t)r->question.index))
+        if (r->code == BRT_OK &&
+            !sk_selector_find(brt_selector_in(r->b, t, r->question.pipes.list[0]),
+                              (uint32_t)r->question.index))
             read_not_found(r);
     } else
         r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no handles", t->name);

@@ -236,7 +236,7 @@ static int schema_join_selector(const struct brt_schema *s, struct brt_table *t,
 
 // "PIPELINE.PARSER.$PORT_METADATA", "PIPELINE.snapshot.cfg"
 static int schema_join_pipeline(const struct brt_schema *s, struct brt_table *t,
-                                     struct sk_error *err) {
+                                struct sk_error *err) {
     const struct sk_program_desc *d = sk_switch_program(s->sw);
     const size_t n = strcspn(t->name, ".");
     for (uint32_t i = 0; i < d->n_pipelines; i++)
@@ -501,8 +501,8 @@ bool brt_schema_notifies(const struct brt_schema *s) {
 
 const json_t *brt_schema_stages(const struct brt_schema *s, const struct brt_table *t,
                                 bool ingress) {
-    const json_t *all = json_object_get(json_object_get(s->root, "silken_stages"),
-                                        t->object.desc->name);
+    const json_t *all =
+        json_object_get(json_object_get(s->root, "silken_stages"), t->object.desc->name);
     return json_object_get(all, ingress ? "ingress" : "egress");
 }
 

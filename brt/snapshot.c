@@ -2,12 +2,14 @@
 #include "brt/snapshot.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 
 #define SNAPSHOT_LOOK_NS UINT64_C(10000000)
+#define SNAPSHOT_WAIT_NS UINT64_C(1000000000) // before what has failed is tried again
 #define SNAPSHOT_PREFIX  "trig."
 #define SNAPSHOT_MASKS   0x8000u // what a field's mask has more in its number
 
@@ -28,9 +30,9 @@ uint32_t snapshot_stages(const struct brt_table *t) {
 struct brt_snapshot *snapshot_find(const struct brt *b, const struct brt_table *t, int pipe,
                                    uint32_t start, uint32_t end) {
     struct brt_snapshot *s = b->now.snapshots ? b->now.snapshots->first : NULL;
-    while (s && (s->pipeline != t->object.pipeline || s->start != start ||
-                 (end != UINT32_MAX && s->end != end) ||
-                 (pipe >= 0 && s->pipe >= 0 && s->pipe != pipe)))
+    while (s &&
+           (s->pipeline != t->object.pipeline || s->start != start ||
+            (end != UINT32_MAX && s->end != end) || (pipe >= 0 && s->pipe >= 0 && s->pipe != pipe)))
         s = s->next;
     return s;
 }
@@ -66,8 +68,7 @@ enum brt_code brt_snapshot_key(struct brt *b, const BfrtProto__TableKey *key,
     if (!c->snapshot)
         return brt_fail(err, BRT_NO_SYS_RESOURCES, "the update needs too much memory");
     c->snapshot->pipe = target->pipe;
-    c->snapshot->end =
-        c->table->kind == BRT_SNAPSHOT ? snapshot_stages(c->table) - 1 : UINT32_MAX;
+    c->snapshot->end = c->table->kind == BRT_SNAPSHOT ? snapshot_stages(c->table) - 1 : UINT32_MAX;
     for (size_t i = 0; key && code == BRT_OK && i < key->n_fields; i++)
         code = snapshot_stage(key->fields[i], c, err);
     if (code == BRT_OK && c->snapshot->end < c->snapshot->start)
@@ -85,8 +86,8 @@ static enum brt_code snapshot_wants_text(const BfrtProto__DataField *d, const st
         return brt_fail(err, BRT_INVALID_ARG, "field '%s' takes a text", f->name);
     if (strcmp(d->str_val, only) == 0)
         return BRT_OK;
-    for (const char *const *known = (const char *const[]){"INGRESS", "EGRESS", "GHOST",
-                                                          "INGRESS_GHOST", "ANY", NULL};
+    for (const char *const *known =
+             (const char *const[]){"INGRESS", "EGRESS", "GHOST", "INGRESS_GHOST", "ANY", NULL};
          *known; known++)
         if (strcmp(d->str_val, *known) == 0)
             return brt_fail(err, BRT_NOT_IMPLEMENTED, "snapshots are of ingress: field '%s' is %s",
@@ -135,8 +136,8 @@ static struct snapshot_match *snapshot_match_of(struct brt_snapshot_change *s,
     return &s->matches[s->n_matches++];
 }
 
-static enum brt_code snapshot_trigger_datum(const BfrtProto__DataField *d, const struct brt_table *t,
-                                            const struct brt_field *f,
+static enum brt_code snapshot_trigger_datum(const BfrtProto__DataField *d,
+                                            const struct brt_table *t, const struct brt_field *f,
                                             struct brt_snapshot_change *s, struct sk_error *err) {
     if (strcmp(f->name, "enable") == 0) {
         s->has_enable = true;
@@ -145,8 +146,8 @@ static enum brt_code snapshot_trigger_datum(const BfrtProto__DataField *d, const
     if (d->value_case != BFRT_PROTO__DATA_FIELD__VALUE_STREAM || f->width > 128)
         return brt_fail(err, BRT_INVALID_ARG, "field '%s' takes bytes, at most 16", f->name);
     const bool is_mask = f->id >= SNAPSHOT_MASKS;
-    const struct brt_field *value = is_mask ? brt_find(t->data, t->n_data, f->id - SNAPSHOT_MASKS)
-                                            : f;
+    const struct brt_field *value =
+        is_mask ? brt_find(t->data, t->n_data, f->id - SNAPSHOT_MASKS) : f;
     struct snapshot_match *m = snapshot_match_of(s, value);
     return brt_words(&d->stream, f, is_mask ? m->mask : m->value, err);
 }
@@ -201,6 +202,31 @@ enum brt_code brt_snapshot_change(struct brt *b, const BfrtProto__TableEntry *e,
         c->table->kind == BRT_SNAPSHOT && !c->snapshot->has_thread)
         code = brt_fail(err, BRT_INVALID_ARG, "field 'thread' is missing");
     return code;
+}
+
+// ---- what the host is told of a trigger ----
+
+struct snapshot_fields {
+    struct brt_snapshot_field list[BRT_SNAPSHOT_FIELDS];
+    char texts[BRT_SNAPSHOT_FIELDS][80];
+    size_t n;
+};
+
+// At most BRT_SNAPSHOT_FIELDS of them; one without mask says nothing.
+static void snapshot_fields_of(struct snapshot_fields *f, const struct snapshot_match *matches,
+                               size_t n) {
+    f->n = 0;
+    for (size_t i = 0; i < n && f->n < BRT_SNAPSHOT_FIELDS; i++) {
+        const struct snapshot_match *m = &matches[i];
+        if (!(m->mask[0] | m->mask[1]))
+            continue;
+        snprintf(f->texts[f->n], sizeof f->texts[f->n],
+                 "0x%" PRIx64 "%016" PRIx64 " &&& 0x%" PRIx64 "%016" PRIx64,
+                 m->value[1] & m->mask[1], m->value[0] & m->mask[0], m->mask[1], m->mask[0]);
+        f->list[f->n] =
+            (struct brt_snapshot_field){m->field->name + strlen(SNAPSHOT_PREFIX), f->texts[f->n]};
+        f->n++;
+    }
 }
 
 // ---- updates ----
@@ -345,6 +371,10 @@ static enum brt_code snapshot_apply_trigger(struct brt *b, const struct brt_chan
         return brt_fail(err, BRT_NO_SPACE, "one snapshot waits for a packet at a time");
     if (snapshot_count(s, said) > BRT_SNAPSHOT_FIELDS)
         return brt_fail(err, BRT_NO_SPACE, "a trigger has at most %u fields", BRT_SNAPSHOT_FIELDS);
+    struct snapshot_fields f;
+    snapshot_fields_of(&f, said->matches, said->n_matches);
+    if (b->host.snapshot_check(b->host.aux, f.list, f.n, err))
+        return BRT_INVALID_ARG;
     snapshot_disarm(b, s);
     s->has_trigger = true;
     s->enabled = said->has_enable ? said->enables : s->enabled;
@@ -381,11 +411,6 @@ void brt_snapshots_free(struct brt *b, struct brt_running *p) {
 
 // ---- with the host ----
 
-static void snapshot_text(char *out, size_t size, const struct snapshot_match *m) {
-    snprintf(out, size, "0x%" PRIx64 "%016" PRIx64 " &&& 0x%" PRIx64 "%016" PRIx64,
-             m->value[1] & m->mask[1], m->value[0] & m->mask[0], m->mask[1], m->mask[0]);
-}
-
 static uint8_t snapshot_pipes(const struct brt *b, const struct brt_snapshot *s) {
     uint8_t pipes = 0;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
@@ -398,19 +423,10 @@ static uint8_t snapshot_pipes(const struct brt *b, const struct brt_snapshot *s)
 
 // Who asks with the switch's own way of tracing meanwhile is first; the next turn tries again.
 static void snapshot_arm(struct brt *b, struct brt_snapshot *s) {
-    struct brt_snapshot_field fields[BRT_SNAPSHOT_FIELDS];
-    char texts[BRT_SNAPSHOT_FIELDS][80];
-    size_t n = 0;
+    struct snapshot_fields f;
     struct sk_error err;
-    for (size_t i = 0; i < s->n_matches; i++) {
-        const struct snapshot_match *m = &s->matches[i];
-        if (!(m->mask[0] | m->mask[1]))
-            continue;
-        snapshot_text(texts[n], sizeof texts[n], m);
-        fields[n] = (struct brt_snapshot_field){m->field->name + strlen(SNAPSHOT_PREFIX), texts[n]};
-        n++;
-    }
-    if (b->host.snapshot_arm(b->host.aux, snapshot_pipes(b, s), fields, n, &err) == 0)
+    snapshot_fields_of(&f, s->matches, s->n_matches);
+    if (b->host.snapshot_arm(b->host.aux, snapshot_pipes(b, s), f.list, f.n, &err) == 0)
         b->now.snapshots->armed = s;
 }
 
@@ -435,18 +451,20 @@ static void snapshot_fill(struct brt_snapshot *s, const char *text) {
     }
 }
 
-static void snapshot_look(struct brt *b) {
+// False: it has ended without a packet.
+static bool snapshot_look(struct brt *b) {
     struct brt_snapshots *all = b->now.snapshots;
     char *text = NULL;
     const int rc = b->host.snapshot_look(b->host.aux, &text);
     if (rc > 0)
-        return;
+        return true;
     if (rc == 0)
         snapshot_fill(all->armed, text);
     free(text);
-    // else the trace has ended, for instance with a port that was replaced: the next turn arms anew
+    // else the trace has ended, for instance with a port that was replaced: it is armed anew
     all->armed = NULL;
     b->host.snapshot_drop(b->host.aux);
+    return rc == 0;
 }
 
 void brt_snapshot_turn(struct brt *b, uint64_t now_ns) {
@@ -456,12 +474,14 @@ void brt_snapshot_turn(struct brt *b, uint64_t now_ns) {
     if (all->drops)
         b->host.snapshot_drop(b->host.aux);
     all->drops = false;
-    if (all->armed)
-        snapshot_look(b);
+    b->snapshots_due = now_ns + SNAPSHOT_LOOK_NS;
+    if (all->armed && !snapshot_look(b)) {
+        b->snapshots_due = now_ns + SNAPSHOT_WAIT_NS;
+        return;
+    }
     for (struct brt_snapshot *s = all->first; s && !all->armed; s = s->next)
         if (s->enabled && !s->full)
             snapshot_arm(b, s);
-    b->snapshots_due = now_ns + SNAPSHOT_LOOK_NS;
 }
 
 bool brt_snapshot_waits(const struct brt *b) {

@@ -115,9 +115,7 @@ static void snapshot_states(struct snapshot_out *o, const struct brt_snapshot *s
     bfrt_proto__data_field__str_array__init(list);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         const bool here = s->pipe < 0 || (unsigned)s->pipe == pipe;
-        const unsigned state = !here || !s->enabled ? 0
-                               : !s->full           ? 1
-                                                    : 2 * (s->full_pipe == pipe);
+        const unsigned state = !here || !s->enabled ? 0 : !s->full ? 1 : 2 * (s->full_pipe == pipe);
         texts[pipe] = (char *)states[state];
     }
     list->val = texts;
@@ -388,8 +386,8 @@ static bool snapshot_give_from(struct snapshot_reading *r, const struct brt_snap
     if (!snapshot_concerns(r, s) || (handle && s->handle != handle))
         return true;
     if (r->out.table->kind != BRT_SNAPSHOT_DATA)
-        return (key && (key->start != s->start ||
-                        (key->end != UINT32_MAX && key->end != s->end))) ||
+        return (key &&
+                (key->start != s->start || (key->end != UINT32_MAX && key->end != s->end))) ||
                snapshot_give(r, s, s->start);
     for (uint32_t stage = s->start; stage <= s->end; stage++)
         if ((!key || key->start == stage) && !snapshot_give(r, s, stage))
@@ -439,13 +437,12 @@ enum brt_code brt_snapshot_read(struct brt *b, struct brt_change *question,
                                 const BfrtProto__TableEntry *asked, const struct brt_target *target,
                                 bool key_only, brt_emit *emit, void *aux, struct sk_error *err) {
     const struct brt_table *t = question->table;
-    struct snapshot_reading r = {
-        .out = {.b = b, .table = t, .wanted = asked->data, .good = true},
-        .asked = asked,
-        .pipe = target->pipe,
-        .key_only = key_only,
-        .emit = emit,
-        .aux = aux};
+    struct snapshot_reading r = {.out = {.b = b, .table = t, .wanted = asked->data, .good = true},
+                                 .asked = asked,
+                                 .pipe = target->pipe,
+                                 .key_only = key_only,
+                                 .emit = emit,
+                                 .aux = aux};
     const bool has_key = asked->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY &&
                          asked->key->n_fields > 0,
                by_handle = asked->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID;
@@ -481,8 +478,8 @@ enum brt_code brt_snapshot_handle(struct brt *b, struct brt_change *question,
     const enum brt_code code = brt_snapshot_key(b, key, target, question, err);
     if (code)
         return code;
-    const struct brt_snapshot *s = snapshot_find(b, t, target->pipe, question->snapshot->start,
-                                                 question->snapshot->end);
+    const struct brt_snapshot *s =
+        snapshot_find(b, t, target->pipe, question->snapshot->start, question->snapshot->end);
     if (!s || (t->kind == BRT_SNAPSHOT_TRIGGER && !s->has_trigger))
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "table '%s': there is no such entry", t->name);
     *handle = s->handle;

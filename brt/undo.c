@@ -292,9 +292,8 @@ static int undo_put_group(const struct undo_group *u) {
     const bool now = sk_selector_find(u->selector, u->id);
     if (!u->there)
         return now ? sk_selector_delete(u->selector, u->id) : SK_OK;
-    const int error =
-        now ? sk_selector_modify(u->selector, u->id, u->max_size, u->members, u->n)
-            : sk_selector_add(u->selector, u->id, u->max_size, u->members, u->n);
+    const int error = now ? sk_selector_modify(u->selector, u->id, u->max_size, u->members, u->n)
+                          : sk_selector_add(u->selector, u->id, u->max_size, u->members, u->n);
     if (!error)
         sk_selector_set_offset(u->selector, u->id, u->has_offset, u->offset);
     return error;

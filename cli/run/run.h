@@ -289,6 +289,8 @@ void run_trace_turn(struct run *r, uint64_t now);
 void run_trace_disarm(struct run *r);                // before a port or the program goes away
 void run_trace_left(struct run *r, uint64_t client); // the client is gone
 void run_trace_end(struct run *r);                   // the lcores have ended
+int run_snapshot_check(void *run, const struct brt_snapshot_field *fields, size_t n,
+                       struct sk_error *err);
 int run_snapshot_arm(void *run, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
                      struct sk_error *err); // of struct brt_host, as the others
 int run_snapshot_look(void *run, char **text);

@@ -317,6 +317,15 @@ json_t *run_trace_stop(struct run *r, const struct sk_at *at) {
 
 // ---- snapshots of controllers (brt/snapshot.h) ----
 
+int run_snapshot_check(void *run, const struct brt_snapshot_field *fields, size_t n,
+                       struct sk_error *err) {
+    const struct run *r = run;
+    struct sk_shadow_field list[SK_SHADOW_FIELDS];
+    for (size_t i = 0; i < n && i < SK_SHADOW_FIELDS; i++)
+        list[i] = (struct sk_shadow_field){fields[i].name, fields[i].value, true};
+    return sk_shadow_check(r->sw, list, n < SK_SHADOW_FIELDS ? n : SK_SHADOW_FIELDS, err);
+}
+
 int run_snapshot_arm(void *run, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
                      struct sk_error *err) {
     struct run *r = run;
@@ -333,9 +342,9 @@ int run_snapshot_arm(void *run, uint8_t pipes, const struct brt_snapshot_field *
     for (unsigned port = 0; port < SK_PORTS; port++)
         t->ports[port] = pipes >> sk_port_pipe(port) % SK_PIPES & 1;
     for (size_t i = 0; i < n && i < SK_SHADOW_FIELDS; i++)
-        t->fields[t->n_fields++] = (struct sk_shadow_field){
-            .name = sk_copy_text(fields[i].name), .value = sk_copy_text(fields[i].value),
-            .ingress = true};
+        t->fields[t->n_fields++] = (struct sk_shadow_field){.name = sk_copy_text(fields[i].name),
+                                                            .value = sk_copy_text(fields[i].value),
+                                                            .ingress = true};
     const int rc = run_trace_begin(r, t, err);
     t->read_until = UINT64_MAX;
     return rc;

@@ -413,7 +413,8 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
 void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p,
                  const struct schema_stages *stages) {
     struct json_out j = {.out = f};
-    struct bfrt b = {.j = &j, .a = a, .ids = {.a = a}, .first = p->pipelines.n ? p->pipelines.v[0] : NULL};
+    struct bfrt b = {
+        .j = &j, .a = a, .ids = {.a = a}, .first = p->pipelines.n ? p->pipelines.v[0] : NULL};
     jout_open(&j, NULL, '{');
     jout_string(&j, "schema_version", "1.0.0");
     jout_open(&j, "tables", '[');

@@ -55,9 +55,9 @@ enum {
     ID_SNAPSHOT_THREAD = 65618,
     ID_SNAPSHOT_CAPTURES = 65619, // three: ingress, egress, ghost
 };
-#define PORTS      288u        // entries of the port metadata table
-#define SNAPSHOT_MASK 0x8000u // between a trigger's field and its mask
-#define ADT_OFFSET 0xdeadbeefu // what the chip's schema says before an offset is known
+#define PORTS         288u        // entries of the port metadata table
+#define SNAPSHOT_MASK 0x8000u     // between a trigger's field and its mask
+#define ADT_OFFSET    0xdeadbeefu // what the chip's schema says before an offset is known
 
 struct bfrt {
     struct json_out *j;

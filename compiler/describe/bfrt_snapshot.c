@@ -103,9 +103,9 @@ static const char *snapshot_control(struct bfrt *b, unsigned gress) {
     const struct ir_gress *g = &b->p->gress[gress];
     const char *name = g->tables.n ? schema_local(b->p, g->tables.v[0]->name) : "";
     const char *dot = strchr(name, '.');
-    return dot && b->p == b->first ? arena_printf(b->a, "%.*s", (int)(dot - name), name)
-                                   : arena_printf(b->a, "%s.%s", b->p->name,
-                                                  snapshot_gresses[gress]);
+    return dot && b->p == b->first
+               ? arena_printf(b->a, "%.*s", (int)(dot - name), name)
+               : arena_printf(b->a, "%s.%s", b->p->name, snapshot_gresses[gress]);
 }
 
 static void snapshot_begin(struct bfrt *b, enum schema_kind kind, unsigned gress, const char *what,
@@ -113,10 +113,9 @@ static void snapshot_begin(struct bfrt *b, enum schema_kind kind, unsigned gress
     const char *control = snapshot_control(b, gress);
     jout_open(b->j, NULL, '{');
     jout_string(b->j, "name",
-                kind == SCHEMA_SNAPSHOT
-                    ? arena_printf(b->a, "%s.snapshot.%s", b->p->name, what)
-                    : arena_printf(b->a, "%s.snapshot.%s_%s", b->p->name, snapshot_gresses[gress],
-                                   what));
+                kind == SCHEMA_SNAPSHOT ? arena_printf(b->a, "%s.snapshot.%s", b->p->name, what)
+                                        : arena_printf(b->a, "%s.snapshot.%s_%s", b->p->name,
+                                                       snapshot_gresses[gress], what));
     jout_u64(b->j, "id", schema_bfrt_id(&b->ids, kind, control));
     jout_string(b->j, "table_type", type);
     jout_u64(b->j, "size", size);
