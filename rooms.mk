@@ -106,7 +106,7 @@ face/compiler/chip/phases := compiler/chip/chip.h
 arrows/compiler/chip/phases := compiler/chip/salu compiler/chip/place compiler/chip/parde
 # the driver: compile.h is the face of the whole compiler
 room/compiler := compiler
-face/compiler := compiler/compile.h compiler/stages.h
+face/compiler := compiler/compile.h
 arrows/compiler := compiler/lower compiler/print compiler/describe compiler/wireshark compiler/chip/phases compiler/chip/report
 
 # ---- the switch ----

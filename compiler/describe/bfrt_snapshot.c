@@ -70,8 +70,8 @@ static uint32_t snapshot_id(struct bfrt *b, struct snapshot_names *n, const char
     return (uint32_t)n->names.n;
 }
 
-static void snapshot_header_field(struct bfrt *b, struct snapshot_names *n, bool trigger,
-                                  const char *name, unsigned width) {
+static void bfrt_snapshot_field(struct bfrt *b, struct snapshot_names *n, bool trigger,
+                                const char *name, unsigned width) {
     const uint32_t id = snapshot_id(b, n, name);
     bfrt_begin_single(b, false, !trigger);
     bfrt_field_head(b, id, trigger ? arena_printf(b->a, "trig.%s", name) : name, false);
@@ -85,14 +85,14 @@ static void snapshot_header_field(struct bfrt *b, struct snapshot_names *n, bool
     bfrt_end_single(b);
 }
 
-static void snapshot_header_fields(struct bfrt *b, struct snapshot_names *n,
-                                   const struct ir_gress *g, bool trigger) {
+static void bfrt_snapshot_fields(struct bfrt *b, struct snapshot_names *n, const struct ir_gress *g,
+                                 bool trigger) {
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
         if (!h->intrinsic)
-            snapshot_header_field(b, n, trigger, arena_printf(b->a, "%s.$valid", h->name), 1);
+            bfrt_snapshot_field(b, n, trigger, arena_printf(b->a, "%s.$valid", h->name), 1);
         for (size_t k = 0; k < h->fields.n; k++)
-            snapshot_header_field(b, n, trigger, h->fields.v[k]->name, h->fields.v[k]->width);
+            bfrt_snapshot_field(b, n, trigger, h->fields.v[k]->name, h->fields.v[k]->width);
     }
 }
 
@@ -160,7 +160,7 @@ static void snapshot_trigger(struct bfrt *b, struct snapshot_names *n, unsigned 
     jout_open(b->j, "data", '[');
     snapshot_flag(b, false, ID_SNAPSHOT_ENABLE, "enable");
     snapshot_choices(b, false, true, ID_SNAPSHOT_STATE, "trigger_state", true, states, NULL);
-    snapshot_header_fields(b, n, &b->p->gress[gress], true);
+    bfrt_snapshot_fields(b, n, &b->p->gress[gress], true);
     jout_close(b->j, ']');
     bfrt_end_table(b, NULL, NULL);
 }
@@ -178,8 +178,8 @@ static void snapshot_table_info(struct bfrt *b) {
     bfrt_end_single(b);
 }
 
-static void snapshot_data(struct bfrt *b, struct snapshot_names *n, unsigned gress,
-                          uint64_t stages) {
+static void bfrt_snapshot_data(struct bfrt *b, struct snapshot_names *n, unsigned gress,
+                               uint64_t stages) {
     snapshot_begin(b, SCHEMA_SNAPSHOT_DATA, gress, "data", "SnapshotData", stages);
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
@@ -191,7 +191,7 @@ static void snapshot_data(struct bfrt *b, struct snapshot_names *n, unsigned gre
     snapshot_flag(b, true, ID_SNAPSHOT_HERE, "local_stage_trigger");
     snapshot_field(b, true, ID_SNAPSHOT_NEXT, "next_table_name", "string", false);
     snapshot_table_info(b);
-    snapshot_header_fields(b, n, &b->p->gress[gress], false);
+    bfrt_snapshot_fields(b, n, &b->p->gress[gress], false);
     jout_close(b->j, ']');
     bfrt_end_table(b, NULL, NULL);
 }
@@ -213,7 +213,7 @@ void bfrt_snapshots(struct bfrt *b, const struct schema_stages *stages) {
     snapshot_cfg(b, stages->stages);
     for (unsigned g = 0; g < 2; g++) {
         snapshot_trigger(b, &names, g, stages->stages);
-        snapshot_data(b, &names, g, stages->stages);
+        bfrt_snapshot_data(b, &names, g, stages->stages);
         snapshot_liveness(b, g);
     }
 }

@@ -2,8 +2,8 @@
 //
 // schema: the description of a program for controllers, in the two forms that they read.
 //
-//     schema_bfrt(f, a, ir, stages);  BF Runtime's JSON (tna-facts 8.2): tables, learn filters
-//     schema_p4info(f, a, ir);        P4Runtime's P4Info as protobuf text (P4Runtime specification 6)
+//     schema_bfrt(f, a, ir, stages);  BF Runtime's JSON (tna-facts 8.2)
+//     schema_p4info(f, a, ir);        P4Runtime's P4Info as protobuf text (its specification, 6)
 //
 // Names are those of the source as the chip's compiler forms them (tna-facts 8.1), and so are the
 // identifiers: a 24-bit hash of the name under a prefix for the kind of object, so a controller
