@@ -718,5 +718,5 @@ release:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(filter %.o,$(LIB_OBJ)) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(TOOL_SRC) $(BENCH_SRC) \
+-include $(patsubst %.o,%.d,$(filter %.o,$(LIB_OBJ)) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(FUZZ_SRC) $(HELPER_SRC) $(TOOL_SRC) $(BENCH_SRC) \
     bench/allreduce/silken.c))

@@ -227,6 +227,8 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
         return brt_attribute_apply(b, c, err);
     if (c->operation)
         return brt_operation_apply(b, c, err);
+    if (brt_is_snapshot(c->table))
+        return brt_snapshot_apply(b, c, err);
     if (c->table->kind == BRT_PORT_METADATA)
         return brt_port_metadata_apply(b, c, existed, err);
     if (brt_has_cells(c->table))

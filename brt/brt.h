@@ -34,6 +34,7 @@
 //     value_sets.c      the pipes and parsers that have a value
 //     hashes.c          hashes that can be changed
 //     port_metadata.c   metadata of ports
+//     snapshot.c        snapshots of packets, and snapshot_read.c: them as messages (snapshot.h)
 //     attributes.c      attributes of tables, and operations
 //     notify.c          digests and idle entries
 //     write.c           updates
@@ -61,6 +62,12 @@ struct brt_description {
     const char *text; // preprocessed P4, which GetForwardingPipelineConfig sends as a binary
 };
 
+// What a packet must have: a header's field, or its "$valid", and "VALUE &&& MASK".
+#define BRT_SNAPSHOT_FIELDS 16u
+struct brt_snapshot_field {
+    const char *name, *value;
+};
+
 // What the process does for it. 'aux' goes to each.
 struct brt_host {
     void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
@@ -86,6 +93,19 @@ struct brt_host {
     // go on. It does not call brt_run_program(). -1 with a sentence: nothing changed.
     int (*run_program)(void *aux, struct sk_error *err);
     void (*forget_program)(void *aux); // after any of these: what is left of it is freed
+    // Snapshots (brt/snapshot.h); null: none are taken. At most one at a time.
+    //
+    // Could a packet have these values? -1 with a sentence.
+    int (*snapshot_check)(void *aux, const struct brt_snapshot_field *fields, size_t n,
+                          struct sk_error *err);
+    // Begins to wait for the next packet from a port of these pipes (bits) whose headers have these
+    // values, as ingress' parser finds them. -1 with a sentence: not now.
+    int (*snapshot_arm)(void *aux, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
+                        struct sk_error *err);
+    // 1: not yet; 0: 'text' is its way, a JSON object a line (pipeline/observe/tracer.h), which the
+    // caller frees; -1: it does not wait any more.
+    int (*snapshot_look)(void *aux, char **text);
+    void (*snapshot_drop)(void *aux); // after either, or in place of it
     void *aux;
 };
 

@@ -42,6 +42,7 @@ struct brt_running {
     struct brt_pre_limits pre_limits;
     uint8_t pktgen_sources[SK_PIPES][SK_PKTGEN_APPS]; // pipe_local_source_port, as written
     uint64_t has_metadata[SK_PORTS / 64];             // ports whose metadata a client has written
+    struct brt_snapshots *snapshots;                  // snapshot.h; or null
 };
 
 struct brt_start;
@@ -58,6 +59,7 @@ struct brt {
     bool tells_ports;                   // $PORT's attribute: clients are told of ports
     uint64_t ports_due;                 // ns: when they are looked at again
     uint64_t ports_up[SK_PORTS / 64];   // as of the last look
+    uint64_t snapshots_due;             // ns: when the host is asked for a packet again
     bool device_is_set;
     uint64_t device[BRT_DEVICE_SETTINGS]; // of device_configuration
     struct fixed_port *ports;             // by number: what clients have said of them
@@ -94,13 +96,39 @@ void brt_rebind(struct brt *b, bool same_name);
 void brt_set_program(struct brt *b, const struct brt_call *c,
                      const BfrtProto__SetForwardingPipelineConfigRequest *r);
 void brt_start_turn(struct brt *b);
-void brt_running_free(struct brt_running *p); // its texts; what clients have set stays
+// Its texts and snapshots; what else clients have set stays.
+void brt_running_free(struct brt *b, struct brt_running *p);
 // The switch that packets go through, which until a warm start ends is not b->now.sw.
 struct sk_switch *brt_live(const struct brt *b);
 bool brt_has_begun(const struct brt *b); // a warm start
 void brt_start_drop(struct brt *b);
 void brt_start_left(struct brt *b, uint32_t client); // it is no longer subscribed
 void brt_start_free(struct brt *b);
+
+// ---- snapshot.c, snapshot_read.c: brt/snapshot.h
+bool brt_is_snapshot(const struct brt_table *t); // null allowed
+// The stages of a key, or with a null key the whole range, into c->snapshot.
+enum brt_code brt_snapshot_key(struct brt *b, const BfrtProto__TableKey *key,
+                               const struct brt_target *target, struct brt_change *c,
+                               struct sk_error *err);
+enum brt_code brt_snapshot_change(struct brt *b, const BfrtProto__TableEntry *e,
+                                  const struct brt_target *target, struct brt_change *c,
+                                  struct sk_error *err);
+enum brt_code brt_snapshot_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
+void brt_snapshots_free(struct brt *b, struct brt_running *p);
+// Arms what waits, and takes what was caught. Not in a pause.
+void brt_snapshot_turn(struct brt *b, uint64_t now_ns);
+bool brt_snapshot_waits(const struct brt *b); // for a turn at b->snapshots_due
+// Gives the entries that are asked for to 'emit', which says whether to go on; each is in memory of
+// the scratch.
+typedef bool brt_emit(void *aux, BfrtProto__TableEntry *out);
+enum brt_code brt_snapshot_read(struct brt *b, struct brt_change *question,
+                                const BfrtProto__TableEntry *asked, const struct brt_target *target,
+                                bool key_only, brt_emit *emit, void *aux, struct sk_error *err);
+enum brt_code brt_snapshot_handle(struct brt *b, struct brt_change *question,
+                                  const BfrtProto__TableKey *key, const struct brt_target *target,
+                                  uint32_t *handle, struct sk_error *err);
+uint32_t brt_snapshot_count(const struct brt *b, const struct brt_table *t);
 
 // ---- notify.c
 // Clients are told of ports that came up or went down since the last look, if they want that.

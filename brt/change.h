@@ -54,7 +54,8 @@ struct brt_change {
     struct sk_counter_cell counts;
     // of a table of groups, whose number is 'index'
     uint32_t max_size, n_members; // 0: not given
-    bool has_members;
+    bool has_members, has_offset;
+    uint32_t offset; // $ADT_OFFSET
     struct sk_group_member *members;
     // of a port's metadata
     uint8_t metadata[SK_RESUBMIT_BYTES], metadata_given[SK_RESUBMIT_BYTES];
@@ -63,6 +64,8 @@ struct brt_change {
     size_t n_slices;
     struct sk_named_value *values;
     size_t n_values;
+    // of a snapshot's range or trigger
+    struct brt_snapshot_change *snapshot;
     // in place of an entry
     const BfrtProto__TableAttribute *attribute;
     const char *operation;

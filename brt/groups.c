@@ -86,6 +86,10 @@ static enum brt_code groups_datum(const BfrtProto__DataField *d, struct brt_chan
         code = brt_number(d, f, &number, err);
     if (strcmp(f->name, "$MAX_GROUP_SIZE") == 0)
         c->max_size = (uint32_t)number;
+    if (strcmp(f->name, "$ADT_OFFSET") == 0) {
+        c->has_offset = code == BRT_OK;
+        c->offset = (uint32_t)number;
+    }
     return code;
 }
 
@@ -228,16 +232,20 @@ enum brt_code brt_group_apply(struct brt *b, const struct brt_change *c, bool *e
     *existed = there && c->type == BFRT_PROTO__UPDATE__TYPE__INSERT_OR_MODIFY;
     if (c->type == BFRT_PROTO__UPDATE__TYPE__DELETE)
         return groups_everywhere(b, c, groups_delete_one, err);
-    if (c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY || *existed)
-        return groups_everywhere(b, c, groups_modify_one, err);
-    return groups_insert(b, c, err);
+    const enum brt_code code = c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY || *existed
+                                   ? groups_everywhere(b, c, groups_modify_one, err)
+                                   : groups_insert(b, c, err);
+    for (unsigned i = 0; code == BRT_OK && c->has_offset && i < c->pipes.n; i++)
+        sk_selector_set_offset(brt_selector_in(b, c->table, c->pipes.list[i]), (uint32_t)c->index,
+                               true, c->offset);
+    return code;
 }
 
 // ---- messages out of groups ----
 
 struct groups_out {
     BfrtProto__TableData data;
-    BfrtProto__DataField fields[3], *list[3];
+    BfrtProto__DataField fields[4], *list[4];
     BfrtProto__DataField__IntArray members;
     BfrtProto__DataField__BoolArray status;
 };
@@ -276,16 +284,17 @@ static bool groups_put_status(struct brt_memory *m, struct groups_out *o, const 
 
 static bool groups_put(struct brt_memory *m, struct groups_out *o, const struct sk_group *g,
                        const struct brt_field *f) {
-    const uint64_t size = g->max_size;
+    const bool is_offset = strcmp(f->name, "$ADT_OFFSET") == 0;
+    const uint64_t number = is_offset ? g->offset : g->max_size;
     if (strcmp(f->name, "$ACTION_MEMBER_ID") == 0)
         return groups_put_members(m, o, g, groups_next(o, f));
     if (strcmp(f->name, "$ACTION_MEMBER_STATUS") == 0)
         return groups_put_status(m, o, g, groups_next(o, f));
-    if (strcmp(f->name, "$MAX_GROUP_SIZE") != 0)
-        return true; // where a group is in the chip's memory: there is none
+    if (is_offset && !g->has_offset)
+        return true; // where a group is in the chip's memory: nobody has said it
     BfrtProto__DataField *out = groups_next(o, f);
     out->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
-    return brt_stream(m, &size, f->width, &out->stream);
+    return brt_stream(m, &number, f->width, &out->stream);
 }
 
 bool brt_group_message(struct brt_memory *m, const struct brt_table *t, const struct sk_group *g,

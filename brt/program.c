@@ -37,7 +37,8 @@ struct brt_start {
 
 // ---- what is running ----
 
-void brt_running_free(struct brt_running *p) {
+void brt_running_free(struct brt *b, struct brt_running *p) {
+    brt_snapshots_free(b, p);
     brt_schema_free(p->schema);
     free(p->name);
     free(p->schema_text);
@@ -68,7 +69,7 @@ void brt_start_drop(struct brt *b) {
     struct brt_running gone = b->now;
     b->now = s->before;
     brt_rebind(b, strcmp(gone.name, b->now.name ? b->now.name : "") == 0);
-    brt_running_free(&gone);
+    brt_running_free(b, &gone);
     program_forget(b);
 }
 
@@ -79,7 +80,7 @@ static enum brt_code program_commit(struct brt *b, struct sk_error *err) {
         return BRT_UNEXPECTED;
     }
     b->now.sw = s->before.sw; // the two have changed places
-    brt_running_free(&s->before);
+    brt_running_free(b, &s->before);
     program_forget(b);
     brt_tell_start(b, TOLD(WARM_INIT_FINISHED));
     return BRT_OK;
@@ -181,7 +182,7 @@ void brt_start_free(struct brt *b) {
     if (!b->start)
         return;
     if (brt_has_begun(b)) {
-        brt_running_free(&b->now);
+        brt_running_free(b, &b->now);
         b->now = b->start->before;
     }
     program_forget(b);

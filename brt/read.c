@@ -53,6 +53,11 @@ static bool read_append(struct reading *r, BfrtProto__Entity *e) {
     return false;
 }
 
+// Where an entry is: as it was asked for, or where it is by its handle. Null: the question says it.
+static BfrtProto__TargetDevice *read_where_of(struct reading *r) {
+    return r->entry->entry_tgt ? r->entry->entry_tgt : r->owner.base.descriptor ? &r->owner : NULL;
+}
+
 // ---- the data of an entry ----
 
 // An entry in each pipe of the question.
@@ -213,9 +218,7 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
     out.table_id = t->id;
-    out.entry_tgt = r->entry->entry_tgt;
-    if (!out.entry_tgt && r->owner.base.descriptor)
-        out.entry_tgt = &r->owner;
+    out.entry_tgt = read_where_of(r);
     // by its handle it is read as an entry like others
     out.is_default_entry =
         entries->is_default && r->entry->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID;
@@ -349,6 +352,14 @@ static bool read_asks_pipe(const struct reading *r, unsigned pipe) {
     return false;
 }
 
+// A key that is asked for by its handle comes with its target.
+static void read_is_owned(struct reading *r, const struct brt_target *target) {
+    bfrt_proto__target_device__init(&r->owner);
+    r->owner.pipe_id = target->pipe < 0 ? BRT_ALL_PIPES : (uint32_t)target->pipe;
+    r->owner.direction = target->gress;
+    r->owner.prsr_id = target->parser;
+}
+
 // The pipes of the entry, if the question may be about them. False after an error.
 static bool read_go_to_owner(struct reading *r, uint32_t owner) {
     const struct brt_table_state *state = brt_schema_state(r->b->now.schema, r->question.table);
@@ -434,7 +445,7 @@ static bool read_cell(struct reading *r, uint64_t index) {
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
-    out.entry_tgt = r->entry->entry_tgt;
+    out.entry_tgt = read_where_of(r);
     r->question.index = index;
     read_pause(r);
     read_refresh(r);
@@ -475,7 +486,7 @@ static bool read_group(void *aux, const struct sk_group *g) {
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
-    out.entry_tgt = r->entry->entry_tgt;
+    out.entry_tgt = read_where_of(r);
     if (!brt_group_message(&r->b->scratch, r->question.table, g, r->entry->data, &out))
         return read_no_memory(r);
     if (r->key_only)
@@ -515,7 +526,7 @@ static void read_chosen(struct reading *r) {
     }
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
-    out.entry_tgt = r->entry->entry_tgt;
+    out.entry_tgt = read_where_of(r);
     read_pause(r);
     r->code = brt_get_member(r->b, &r->question, r->entry->key, &out, r->err);
     if (r->code == BRT_OK)
@@ -529,7 +540,7 @@ static void brt_read_hash(struct reading *r) {
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
-    out.entry_tgt = r->entry->entry_tgt;
+    out.entry_tgt = read_where_of(r);
     r->code = brt_hash_message(r->b, &r->question, r->entry, &out, r->err);
     if (r->key_only)
         out.data = NULL;
@@ -544,7 +555,7 @@ static bool read_port(struct reading *r, uint64_t port) {
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = &out;
-    out.entry_tgt = r->entry->entry_tgt;
+    out.entry_tgt = read_where_of(r);
     if (!brt_port_metadata_message(r->b, r->question.table, port, r->entry->data, &out))
         return read_no_memory(r);
     if (r->key_only)
@@ -556,11 +567,15 @@ static void read_ports(struct reading *r) {
     const struct brt_table *t = r->question.table;
     if (!read_check_wanted(r, NULL))
         return;
-    if (r->entry->is_default_entry ||
-        r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
-        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED,
-                           "table '%s' has no default entry and no handles", t->name);
-    else if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
+    if (r->entry->is_default_entry)
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no default entry", t->name);
+    else if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID) {
+        if (r->entry->handle_id < SK_PORTS &&
+            brt_port_metadata_next(r->b, t, r->entry->handle_id) == r->entry->handle_id)
+            read_port(r, r->entry->handle_id);
+        else
+            read_not_found(r);
+    } else if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
         r->code = brt_port_metadata_key(r->b, r->entry->key, &r->question, r->err);
         if (r->code == BRT_OK)
             read_port(r, r->question.index);
@@ -576,12 +591,20 @@ static bool read_fixed(void *aux, BfrtProto__TableEntry *out) {
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity.table_entry = out;
+    out->entry_tgt = read_where_of(aux);
     return read_append(aux, &entity);
 }
 
 static void brt_read_fixed(struct reading *r, const struct fixed_table *t, int pipe) {
     const enum brt_code code =
         fixed_read(r->b, t, r->entry, pipe, r->key_only, read_fixed, r, r->err);
+    if (r->code == BRT_OK)
+        r->code = code;
+}
+
+static void brt_read_snapshot(struct reading *r, const struct brt_target *target) {
+    const enum brt_code code =
+        brt_snapshot_read(r->b, &r->question, r->entry, target, r->key_only, read_fixed, r, r->err);
     if (r->code == BRT_OK)
         r->code = code;
 }
@@ -608,7 +631,6 @@ static void brt_read_where(struct reading *r, const struct brt_target *target, b
     r->scoped = t->desc && scope != BRT_SCOPE_ALL;
     r->all_pipes = target->pipe < 0;
     r->from_hw = from_hw;
-    r->owner = (BfrtProto__TargetDevice){.base = {.descriptor = NULL}};
     r->has_no_copy = t->desc && !t->desc->is_profile && target->pipe >= 0 && !from_hw &&
                      (scope == BRT_SCOPE_ALL || (scope == BRT_SCOPE_GROUPS && is_copy));
 }
@@ -617,6 +639,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                            const struct brt_target *target) {
     struct brt_target own = *target;
     r->entry = e;
+    r->owner = (BfrtProto__TargetDevice){.base = {.descriptor = NULL}};
     r->key_only = (e->table_flags && e->table_flags->key_only) ||
                   (e->table_read_flag && e->table_read_flag->key_only);
     r->code = e->entry_tgt ? brt_target(e->entry_tgt, &own, r->err) : BRT_OK;
@@ -630,6 +653,8 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
     if (r->code)
         return;
     brt_read_where(r, &own, read_from_hw(e));
+    if (r->key_only && e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
+        read_is_owned(r, &own);
     if (brt_has_cells(r->question.table))
         read_cells(r);
     else if (brt_has_groups(r->question.table))
@@ -640,6 +665,8 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         read_chosen(r);
     else if (brt_has_hash(r->question.table))
         brt_read_hash(r);
+    else if (brt_is_snapshot(r->question.table))
+        brt_read_snapshot(r, &own);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)
@@ -671,7 +698,11 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
         r->code = fixed_usage(r->b, fixed, &used, r->err);
     else
         r->code = read_resolve(r, u->table_id, target);
-    if (r->code == BRT_OK && !fixed && !read_has_entries(r) && !brt_has_groups(r->question.table))
+    const bool snapshot = !fixed && r->code == BRT_OK && brt_is_snapshot(r->question.table);
+    if (snapshot)
+        used = brt_snapshot_count(r->b, r->question.table);
+    if (r->code == BRT_OK && !fixed && !snapshot && !read_has_entries(r) &&
+        !brt_has_groups(r->question.table))
         r->code =
             brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage", r->question.table->name);
     if (r->code)
@@ -679,23 +710,64 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
     entity.table_usage = &out;
     out.table_id = u->table_id;
-    out.usage = fixed ? used : (uint32_t)read_count(r);
+    out.usage = fixed || snapshot ? used : (uint32_t)read_count(r);
     read_append(r, &entity);
+}
+
+static void read_emit_handle(struct reading *r, const BfrtProto__HandleId *h, uint32_t handle) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__HandleId out = BFRT_PROTO__HANDLE_ID__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_HANDLE;
+    entity.handle = &out;
+    out.table_id = h->table_id;
+    out.value_case = BFRT_PROTO__HANDLE_ID__VALUE_HANDLE_ID;
+    out.handle_id = handle;
+    read_append(r, &entity);
+}
+
+static void read_snapshot_handle(struct reading *r, const BfrtProto__HandleId *h,
+                                 const struct brt_target *target) {
+    uint32_t handle = 0;
+    r->code = brt_snapshot_handle(r->b, &r->question, h->key, target, &handle, r->err);
+    if (r->code == BRT_OK)
+        read_emit_handle(r, h, handle);
+}
+
+// Of what has a number as its key, and of a group or port that is there: the number.
+static void read_number_handle(struct reading *r, const BfrtProto__HandleId *h) {
+    const struct brt_table *t = r->question.table;
+    if (brt_has_cells(t))
+        r->code = brt_cell_key(h->key, &r->question, r->err);
+    else if (t->kind == BRT_PORT_METADATA)
+        r->code = brt_port_metadata_key(r->b, h->key, &r->question, r->err);
+    else if (brt_has_groups(t)) {
+        r->code = brt_group_key(h->key, &r->question, r->err);
+        if (r->code == BRT_OK &&
+            !sk_selector_find(brt_selector_in(r->b, t, r->question.pipes.list[0]),
+                              (uint32_t)r->question.index))
+            read_not_found(r);
+    } else
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no handles", t->name);
+    if (r->code == BRT_OK)
+        read_emit_handle(r, h, (uint32_t)r->question.index);
 }
 
 static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
                            const struct brt_target *target) {
     BfrtProto__TableEntry entry = BFRT_PROTO__TABLE_ENTRY__INIT;
-    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
-    BfrtProto__HandleId out = BFRT_PROTO__HANDLE_ID__INIT;
     if (h->value_case != BFRT_PROTO__HANDLE_ID__VALUE_KEY) {
         r->code = brt_fail(r->err, BRT_INVALID_ARG, "the key is missing");
         return;
     }
     r->code = read_resolve(r, h->table_id, target);
-    if (r->code == BRT_OK && !read_has_entries(r))
-        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': a handle is the key's number",
-                           r->question.table->name);
+    if (r->code == BRT_OK && brt_is_snapshot(r->question.table)) {
+        read_snapshot_handle(r, h, target);
+        return;
+    }
+    if (r->code == BRT_OK && !read_has_entries(r)) {
+        read_number_handle(r, h);
+        return;
+    }
     if (r->code)
         return;
     brt_read_where(r, target, true);
@@ -705,12 +777,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
     const struct sk_entry *e = read_find(r);
     if (!e)
         return;
-    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_HANDLE;
-    entity.handle = &out;
-    out.table_id = h->table_id;
-    out.value_case = BFRT_PROTO__HANDLE_ID__VALUE_HANDLE_ID;
-    out.handle_id = read_handle_for(r, e);
-    read_append(r, &entity);
+    read_emit_handle(r, h, read_handle_for(r, e));
 }
 
 static void read_attribute(struct reading *r, const BfrtProto__TableAttribute *a,

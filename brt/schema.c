@@ -234,15 +234,15 @@ static int schema_join_selector(const struct brt_schema *s, struct brt_table *t,
     return rc;
 }
 
-// "PIPELINE.PARSER.$PORT_METADATA"
-static int schema_join_port_metadata(const struct brt_schema *s, struct brt_table *t,
-                                     struct sk_error *err) {
+// "PIPELINE.PARSER.$PORT_METADATA", "PIPELINE.snapshot.cfg"
+static int schema_join_pipeline(const struct brt_schema *s, struct brt_table *t,
+                                struct sk_error *err) {
     const struct sk_program_desc *d = sk_switch_program(s->sw);
     const size_t n = strcspn(t->name, ".");
     for (uint32_t i = 0; i < d->n_pipelines; i++)
         if (strlen(d->pipelines[i]->name) == n && memcmp(d->pipelines[i]->name, t->name, n) == 0)
             t->object = (struct sk_object){.pipeline = i, .desc = d->pipelines[i]};
-    if (!t->object.desc || t->n_keys != 1)
+    if (!t->object.desc || t->n_keys != (t->kind == BRT_SNAPSHOT ? 2 : 1) || t->n_data == 0)
         return sk_fail(err, "the schema's table '%s' is not the program's", t->name);
     return 0;
 }
@@ -291,7 +291,11 @@ static int schema_join(const struct brt_schema *s, struct brt_table *t, struct s
     case BRT_PARAM:
         return schema_join_cells(s, t, err);
     case BRT_PORT_METADATA:
-        return schema_join_port_metadata(s, t, err);
+    case BRT_SNAPSHOT:
+    case BRT_SNAPSHOT_TRIGGER:
+    case BRT_SNAPSHOT_DATA:
+    case BRT_SNAPSHOT_LIVENESS:
+        return schema_join_pipeline(s, t, err);
     case BRT_HASH_FIELDS:
     case BRT_HASH_ALGORITHM:
     case BRT_HASH_COMPUTE:
@@ -325,6 +329,10 @@ static int schema_kind(const char *type, enum brt_kind *kind, struct sk_error *e
         {"DynHashConfigure", BRT_HASH_FIELDS},
         {"DynHashAlgorithm", BRT_HASH_ALGORITHM},
         {"DynHashCompute", BRT_HASH_COMPUTE},
+        {"SnapshotCfg", BRT_SNAPSHOT},
+        {"SnapshotTrigger", BRT_SNAPSHOT_TRIGGER},
+        {"SnapshotData", BRT_SNAPSHOT_DATA},
+        {"SnapshotLiveness", BRT_SNAPSHOT_LIVENESS},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(type, kinds[i].name) == 0) {
@@ -489,6 +497,13 @@ bool brt_schema_notifies(const struct brt_schema *s) {
         if (s->states[i].idle.notifies && s->states[i].idle.enabled)
             return true;
     return false;
+}
+
+const json_t *brt_schema_stages(const struct brt_schema *s, const struct brt_table *t,
+                                bool ingress) {
+    const json_t *all =
+        json_object_get(json_object_get(s->root, "silken_stages"), t->object.desc->name);
+    return json_object_get(all, ingress ? "ingress" : "egress");
 }
 
 const struct brt_learn *brt_schema_learn(const struct brt_schema *s, const char *name) {

@@ -6,6 +6,8 @@
 #ifndef SILKEN_BRT_SCHEMA_H
 #define SILKEN_BRT_SCHEMA_H
 
+#include <jansson.h>
+
 #include "control/tables/names.h"
 
 enum brt_kind {
@@ -21,6 +23,10 @@ enum brt_kind {
     BRT_HASH_FIELDS, // what a hash is made of: its table "configure"
     BRT_HASH_ALGORITHM,
     BRT_HASH_COMPUTE,
+    BRT_SNAPSHOT, // ranges of stages: the table "cfg"
+    BRT_SNAPSHOT_TRIGGER,
+    BRT_SNAPSHOT_DATA,
+    BRT_SNAPSHOT_LIVENESS,
 };
 
 enum brt_type { BRT_STREAM, BRT_FLOAT, BRT_STRING, BRT_BOOL };
@@ -120,6 +126,10 @@ uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now);
 void brt_schema_forget(struct brt_schema *s, uint32_t client); // it is notified no more
 // Does a table notify a client of idle entries?
 bool brt_schema_notifies(const struct brt_schema *s);
+// Which stages the tables and fields of the snapshot table's pipeline are in, of one gress
+// (compiler/describe/bfrt_snapshot.c); null: nothing is known.
+const json_t *brt_schema_stages(const struct brt_schema *s, const struct brt_table *t,
+                                bool ingress);
 const struct brt_learn *brt_schema_learn(const struct brt_schema *s, const char *name);
 const struct brt_action *brt_table_action(const struct brt_table *t, uint32_t id);
 const struct brt_action *brt_table_action_at(const struct brt_table *t, uint32_t index);

@@ -99,7 +99,8 @@ int brt_fd(const struct brt *b) {
 
 uint64_t brt_due(const struct brt *b) {
     const uint64_t due = b->server ? rpc_due(b->server) : UINT64_MAX;
-    return b->tells_ports && b->ports_due < due ? b->ports_due : due;
+    const uint64_t soon = brt_snapshot_waits(b) && b->snapshots_due < due ? b->snapshots_due : due;
+    return b->tells_ports && b->ports_due < soon ? b->ports_due : soon;
 }
 
 void brt_poll(struct brt *b, uint64_t now_ns) {
@@ -107,6 +108,7 @@ void brt_poll(struct brt *b, uint64_t now_ns) {
         rpc_poll(b->server, now_ns);
     brt_start_turn(b);
     brt_notify_ports(b, now_ns);
+    brt_snapshot_turn(b, now_ns);
 }
 
 uint16_t brt_port(const struct brt *b) {

@@ -23,7 +23,7 @@ int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_descri
                     struct sk_error *err) {
     brt_start_drop(b);
     brt_rebind(b, false);
-    brt_running_free(&b->now);
+    brt_running_free(b, &b->now);
     b->now.sw = sw;
     b->now.schema = brt_schema_new(sw, d->schema, err);
     b->now.name = sk_copy_text(d->name);
@@ -52,7 +52,7 @@ void brt_service_free(struct brt *b) {
     brt_start_free(b);
     brt_memory_free(&b->request);
     brt_memory_free(&b->scratch);
-    brt_running_free(&b->now);
+    brt_running_free(b, &b->now);
     free(b->ports);
     free(b->tm_bases);
     free(b);

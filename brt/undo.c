@@ -20,7 +20,8 @@ struct undo_group {
     struct undo_group *next;
     bool there;
     struct sk_selector *selector;
-    uint32_t id, max_size, n;
+    uint32_t id, max_size, n, offset;
+    bool has_offset;
     struct sk_group_member *members;
 };
 
@@ -163,6 +164,8 @@ static struct undo_group *undo_add_group(struct undo_saving *s, struct sk_select
 static void undo_copy_group(struct undo_saving *s, struct undo_group *u, const struct sk_group *g) {
     u->there = true;
     u->max_size = g->max_size;
+    u->has_offset = g->has_offset;
+    u->offset = g->offset;
     u->n = g->n;
     u->members = brt_take(&s->b->request, (g->n + 1) * sizeof *u->members);
     s->good = s->good && u->members;
@@ -289,8 +292,11 @@ static int undo_put_group(const struct undo_group *u) {
     const bool now = sk_selector_find(u->selector, u->id);
     if (!u->there)
         return now ? sk_selector_delete(u->selector, u->id) : SK_OK;
-    return now ? sk_selector_modify(u->selector, u->id, u->max_size, u->members, u->n)
-               : sk_selector_add(u->selector, u->id, u->max_size, u->members, u->n);
+    const int error = now ? sk_selector_modify(u->selector, u->id, u->max_size, u->members, u->n)
+                          : sk_selector_add(u->selector, u->id, u->max_size, u->members, u->n);
+    if (!error)
+        sk_selector_set_offset(u->selector, u->id, u->has_offset, u->offset);
+    return error;
 }
 
 static int undo_one(struct brt *b, const struct brt_undo *u) {

@@ -64,10 +64,10 @@ enum brt_code brt_text(const BfrtProto__DataField *d, const struct brt_field *f,
         return code;
     }
     if (f->type == BRT_FLOAT && d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_FLOAT_VAL) {
-        // as many decimals as are kept: picoseconds of a time
+        // as many decimals as are kept: femtoseconds of a time
         const size_t n = strlen(f->name);
         const bool time = n > 3 && strcmp(f->name + n - 3, "_NS") == 0;
-        snprintf(out, size, "%.*f", time ? 3 : 9, (double)d->float_val);
+        snprintf(out, size, "%.*f", time ? 6 : 9, (double)d->float_val);
         char *end = out + strlen(out);
         while (strchr(out, '.') && (end[-1] == '0' || end[-1] == '.')) {
             const bool point = end[-1] == '.';

@@ -153,6 +153,8 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
         return brt_port_metadata_change(b, e, c, err);
     if (brt_has_hash(c->table))
         return brt_hash_change(b, e, c, err);
+    if (brt_is_snapshot(c->table))
+        return brt_snapshot_change(b, e, &own, c, err);
     if (c->table->kind == BRT_GET_MEMBER)
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", c->table->name);
     if ((code = write_check_type(c, err)))
@@ -247,6 +249,10 @@ static bool write_ends(const struct writing *w, const struct write_item *i) {
 }
 
 static void write_apply(struct writing *w, struct write_item *i) {
+    if (i->code == BRT_OK && w->takes_back && brt_is_snapshot(i->change.table))
+        i->code = brt_fail(&i->err, BRT_NOT_IMPLEMENTED,
+                           "table '%s': what is done with snapshots is not taken back",
+                           i->change.table->name);
     if (i->code == BRT_OK && w->takes_back && !brt_undo_save(w->b, &w->log, &i->change))
         i->code =
             brt_fail(&i->err, BRT_NO_SYS_RESOURCES, "taking updates back needs too much memory");

@@ -29,6 +29,7 @@
 #include "compiler/syntax/preprocess.h"
 #include "compiler/rules/regonce.h"
 #include "compiler/rules/rules.h"
+#include "compiler/stages.h"
 #include "compiler/describe/schema.h"
 #include "compiler/describe/wire.h"
 #include "compiler/syntax/syntax.h"
@@ -42,7 +43,8 @@ struct compilation {
     unsigned tofino; // __TARGET_TOFINO__
     struct program *ast;
     struct ir_program *ir;
-    char *text; // the generated C
+    const struct schema_stages *stages; // for the schema, if it is asked for and there are any
+    char *text;                         // the generated C
     size_t length;
     struct emit_units units; // of the text
     FILE *file;              // that is being written, or null; closed when the compilation is left
@@ -262,6 +264,14 @@ static bool schema(struct compilation *c, const char *path,
     return close_output(c, path, f);
 }
 
+static bool compile_bfrt(struct compilation *c) {
+    FILE *f = c->opt->bfrt ? open_output(c, c->opt->bfrt) : NULL;
+    if (!f)
+        return !c->opt->bfrt;
+    schema_bfrt(f, c->a, c->ir, c->stages);
+    return close_output(c, c->opt->bfrt, f);
+}
+
 static bool pass_is_known(struct compilation *c) {
     const char *pass = c->opt->without_pass;
     if (!pass || plan_is_optional(pass) || instrument_is_optional(pass))
@@ -364,7 +374,7 @@ static bool translate(struct compilation *c) {
     const bool described = c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
     if ((described || !c->opt->parse_only) && !(regonce_check(c->a, c->d, c->ir) && is_allowed(c)))
         return false;
-    if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info) ||
+    if (!compile_bfrt(c) || !schema(c, c->opt->p4info, schema_p4info) ||
         !schema(c, c->opt->wireshark, wireshark_dissector))
         return false;
     if (c->opt->parse_only)
@@ -379,15 +389,38 @@ static bool translate_within_limits(struct compilation *c) {
     return false;
 }
 
+// The model changes the program that it looks at, so it gets one of its own. What it has to say is
+// no message of this compilation.
+static struct compile_checked *compile_place(struct compilation *c) {
+    const struct compile_options opt = {.path = c->opt->path,
+                                        .include_dirs = c->opt->include_dirs,
+                                        .n_include_dirs = c->opt->n_include_dirs,
+                                        .defines = c->opt->defines,
+                                        .n_defines = c->opt->n_defines,
+                                        .preprocessed = c->opt->preprocessed,
+                                        .status_at_limit = c->opt->status_at_limit,
+                                        .in_group = c->opt->in_group,
+                                        .target = c->opt->target};
+    FILE *nowhere = c->opt->bfrt ? fopen("/dev/null", "we") : NULL;
+    if (!nowhere)
+        return NULL;
+    struct compile_checked *k = compile_check(&opt, nowhere);
+    fclose(nowhere);
+    c->stages = stages_of_report(c->a, k->report);
+    return k;
+}
+
 char *compile_p4(const struct compile_options *opt, FILE *messages) {
     struct compilation c = {.opt = opt, .messages = messages, .a = arena_new()};
     char *path = NULL;
+    struct compile_checked *placed = compile_place(&c);
     c.d = diag_new(c.a);
     net_up(opt);
     bool ok = translate_within_limits(&c);
     arena_limit(c.a, 0, 0, NULL);
     net_down(opt);
     diag_print(c.d, messages, opt->colour);
+    compile_checked_free(placed);
     if (ok)
         path = opt->parse_only ? strdup("") : object(&c);
     free(c.text);

@@ -14,11 +14,13 @@
 //
 // A compilation, the C compiler apart, uses at most COMPILE_MAX_MEMORY bytes and
 // COMPILE_MAX_SECONDS of processor time. A program that needs more is refused with a message that
-// names the limit.
+// names the limit. For BF Runtime's schema the model of the chip sees the program first, within the
+// same limits; beyond them the schema has no snapshots.
 //
 // Files, and the rooms of the compiler:
 //
 //     compile.c   the phases in order, for a build and for a check
+//     stages.c    what the schema says of a chip's stages
 //     cache.c     from generated C to a loadable object, at most once for the same content
 //     wiregen.c   a program of its own: wire headers for the host stacks
 //     base/       memory, big integers, messages, JSON and UTF-8 output

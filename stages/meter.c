@@ -91,12 +91,12 @@ static const uint64_t root[32] = {
 #define LOG2_E UINT64_C(0x5c551d94ae0bf85e) // log2(e) in units of 2^-62
 
 // e^-x = 2^-(x log2 e): the whole part shifts, each bit of the rest multiplies by its root of 1/2.
-uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_ps) {
-    if (tau_ps == 0)
+uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_fs) {
+    if (tau_fs == 0)
         return 0;
     if (dt_ns == 0)
         return UINT64_C(1) << 32;
-    sk_u128 x = ((sk_u128)dt_ns * 1000 << 32) / tau_ps; // dt / tau in units of 2^-32
+    sk_u128 x = ((sk_u128)dt_ns * 1000000 << 32) / tau_fs; // dt / tau in units of 2^-32
     if (x >> 32 >= 64)
         return 0;
     sk_u128 y = x * LOG2_E >> 62;
@@ -120,21 +120,21 @@ static uint64_t since_last(struct sk_filter *f, uint64_t now) {
 }
 
 // The value moves towards x; what is cut off makes it arrive.
-static void filter_sample(struct sk_filter *f, uint64_t now, uint32_t value, uint64_t gain_ps,
-                          uint64_t decay_ps) {
+static void filter_sample(struct sk_filter *f, uint64_t now, uint32_t value, uint64_t gain_fs,
+                          uint64_t decay_fs) {
     uint64_t x = (uint64_t)value << POINT, dt = since_last(f, now);
     if (!f->started)
         f->value = x;
     else if (x >= f->value)
-        f->value = x - meter_scaled(x - f->value, sk_decay(dt, gain_ps));
+        f->value = x - meter_scaled(x - f->value, sk_decay(dt, gain_fs));
     else
-        f->value = x + meter_scaled(f->value - x, sk_decay(dt, decay_ps));
+        f->value = x + meter_scaled(f->value - x, sk_decay(dt, decay_fs));
     f->started = true;
 }
 
-static void filter_rate(struct sk_filter *f, uint64_t now, uint32_t value, uint64_t decay_ps) {
+static void filter_rate(struct sk_filter *f, uint64_t now, uint32_t value, uint64_t decay_fs) {
     uint64_t x = (uint64_t)value << POINT, dt = since_last(f, now);
-    uint64_t left = f->started ? meter_scaled(f->value, sk_decay(dt, decay_ps)) : 0;
+    uint64_t left = f->started ? meter_scaled(f->value, sk_decay(dt, decay_fs)) : 0;
     f->value = left > UINT64_MAX - x ? UINT64_MAX : left + x;
     f->started = true;
 }
@@ -148,9 +148,9 @@ uint32_t sk_lpf_run(struct sk_meter_cell *cell, uint64_t now, uint32_t value, un
         return value;
     const struct sk_lpf_spec *s = &cell->lpf.spec;
     if (s->rate)
-        filter_rate(&cell->lpf.f, now, value, s->decay_ps);
+        filter_rate(&cell->lpf.f, now, value, s->decay_fs);
     else
-        filter_sample(&cell->lpf.f, now, value, s->gain_ps, s->decay_ps);
+        filter_sample(&cell->lpf.f, now, value, s->gain_fs, s->decay_fs);
     uint64_t v = cell->lpf.f.value, half = UINT64_C(1) << (POINT - 1);
     v = (v > UINT64_MAX - half ? UINT64_MAX : v + half) >> POINT >> s->scale_down;
     return v > sk_mask(width) ? sk_mask32(width) : (uint32_t)v;
@@ -164,7 +164,7 @@ bool sk_wred_run(struct sk_meter_cell *cell, uint64_t now, uint32_t value, uint6
     if (!cell || !cell->configured)
         return false;
     const struct sk_wred_spec *s = &cell->wred.spec;
-    filter_sample(&cell->wred.f, now, value, s->tau_ps, s->tau_ps);
+    filter_sample(&cell->wred.f, now, value, s->tau_fs, s->tau_fs);
     uint64_t average = cell->wred.f.value, low = (uint64_t)s->min << POINT;
     if (average >= (uint64_t)s->max << POINT && average > low)
         return true;

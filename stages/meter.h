@@ -70,16 +70,16 @@ struct sk_rate_spec {  // of a Meter
 #define SK_BURST_MAX UINT64_C(9000000000)
 struct sk_lpf_spec {
     bool rate;        // rate mode; else sample mode
-    uint64_t gain_ps; // time constants in picoseconds, at most SK_TAU_MAX_PS
-    uint64_t decay_ps;
+    uint64_t gain_fs; // time constants in femtoseconds, at most SK_TAU_MAX_FS
+    uint64_t decay_fs;
     uint32_t scale_down; // 0 to 31: the result is divided by 2^scale_down
 };
 struct sk_wred_spec {
-    uint64_t tau_ps;
+    uint64_t tau_fs;
     uint32_t min, max;    // cells, min <= max
     uint64_t probability; // 2^32 is 1
 };
-#define SK_TAU_MAX_PS UINT64_C(1000000000000000000) // 11.6 days
+#define SK_TAU_MAX_FS UINT64_C(1000000000000000000) // 1000 s
 
 struct sk_filter {  // the exponential average behind LPF and WRED
     uint64_t value; // 16 bits after the point
@@ -136,8 +136,8 @@ static inline enum sk_color sk_color_of(uint64_t value) {
     return (value & 3) == 0 ? SK_GREEN : (value & 3) == 3 ? SK_RED : SK_YELLOW;
 }
 
-// exp(-dt / tau) in 0 .. 2^32, for dt in ns and tau in ps.
-uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_ps);
+// exp(-dt / tau) in 0 .. 2^32, for dt in ns and tau in fs.
+uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_fs);
 
 #pragma GCC visibility pop
 

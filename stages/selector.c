@@ -189,6 +189,8 @@ static int next_version(struct sk_selector *s, struct sk_entry *e, uint32_t id, 
     int error = selector_make(s, old, id, max_size ? max_size : old->max_size, members, n, out);
     if (error)
         return error;
+    (*out)->has_offset = old->has_offset;
+    (*out)->offset = old->offset;
     error = still_good(e, *out);
     if (error)
         unmake(s, *out, old);
@@ -379,6 +381,12 @@ struct sk_entry *sk_selector_pick(const struct sk_selector *s, uint32_t id, uint
 
 const struct sk_selector_desc *sk_selector_desc(const struct sk_selector *s) {
     return s->desc;
+}
+
+void sk_selector_set_offset(struct sk_selector *s, uint32_t id, bool has_offset, uint32_t offset) {
+    struct sk_group *g = selector_group_of(selector_find(s, id));
+    g->has_offset = has_offset;
+    g->offset = offset;
 }
 
 const struct sk_group *sk_selector_find(const struct sk_selector *s, uint32_t id) {

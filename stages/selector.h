@@ -64,6 +64,9 @@ struct sk_group {
     uint32_t *place; // n: where in the group it is
     uint32_t line;   // the group's first
     struct sk_group *next_retired;
+    // Where a controller wants it in the chip's memory of actions; nothing follows from it here.
+    bool has_offset;
+    uint32_t offset;
 };
 
 struct sk_selector;
@@ -89,6 +92,9 @@ int sk_selector_modify(struct sk_selector *s, uint32_t group, uint32_t max_size,
 int sk_selector_may_modify(struct sk_selector *s, uint32_t group, uint32_t max_size,
                            const struct sk_group_member *members, uint32_t n);
 int sk_selector_delete(struct sk_selector *s, uint32_t group);
+// Of a group that is there; modify keeps it.
+void sk_selector_set_offset(struct sk_selector *s, uint32_t group, bool has_offset,
+                            uint32_t offset);
 int sk_selector_clear(struct sk_selector *s); // all groups, or none: SK_E_IN_USE
 int sk_selector_may_delete(const struct sk_selector *s, uint32_t group); // what delete would say
 int sk_selector_may_clear(const struct sk_selector *s);

@@ -97,6 +97,10 @@ bool run_brt_start(struct run *r) {
                             .idle = run_idle,
                             .port = run_brt_device,
                             .enable_port = run_brt_enable_port,
+                            .snapshot_check = run_snapshot_check,
+                            .snapshot_arm = run_snapshot_arm,
+                            .snapshot_look = run_snapshot_look,
+                            .snapshot_drop = run_snapshot_drop,
                             .aux = r};
     if (s.programs) {
         host.compile_program = run_client_program_compile;

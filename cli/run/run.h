@@ -270,6 +270,7 @@ void run_brt_end(struct run *r);
 int run_client_program_compile(void *run, const char *name, const uint8_t *text, size_t n,
                                struct sk_error *err);
 struct brt_description;
+struct brt_snapshot_field;
 int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_description *described,
                                 struct sk_error *err);
 int run_client_program_run(void *run, struct sk_error *err);
@@ -300,6 +301,12 @@ void run_trace_turn(struct run *r, uint64_t now);
 void run_trace_disarm(struct run *r);                // before a port or the program goes away
 void run_trace_left(struct run *r, uint64_t client); // the client is gone
 void run_trace_end(struct run *r);                   // the lcores have ended
+int run_snapshot_check(void *run, const struct brt_snapshot_field *fields, size_t n,
+                       struct sk_error *err);
+int run_snapshot_arm(void *run, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
+                     struct sk_error *err); // of struct brt_host, as the others
+int run_snapshot_look(void *run, char **text);
+void run_snapshot_drop(void *run);
 
 // ---- ports.c
 // False after a sentence. 'ports' then has what the configuration has.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "brt/brt.h"
 #include "cli/cli.h"
 #include "control/tables/json_switch.h"
 #include "control/watch/shadow.h"
@@ -22,6 +23,7 @@
 
 #define MS           UINT64_C(1000000)
 #define LEASE_NS     (2000 * MS)
+#define FOREVER_NS   (UINT64_C(1) << 62)
 #define MOST_PACKETS 1000u
 #define LONGEST      600u // seconds
 #define MOST_AT_ONCE 8u   // packets in one pause
@@ -30,6 +32,7 @@ enum trace_state { TRACE_COMPILING, TRACE_ARMED, TRACE_DONE, TRACE_FAILED };
 static const char *const state_names[] = {"compiling", "armed", "done", "failed"};
 
 struct run_trace {
+    bool snapshot; // a controller's, which looks for it by itself
     enum trace_state state;
     uint64_t client;               // who started it
     struct run_compiler *compiler; // of the checked build; null: it was compiled
@@ -114,7 +117,7 @@ void run_trace_disarm(struct run *r) {
 }
 
 void run_trace_left(struct run *r, uint64_t client) {
-    if (r->trace && r->trace->client == client)
+    if (r->trace && !r->trace->snapshot && r->trace->client == client)
         free_trace(r);
 }
 
@@ -219,7 +222,7 @@ static void read_fields(const struct sk_switch *sw, const struct sk_at *at, stru
         sk_at_fail(&fields, "there are more than %u of them", SK_SHADOW_FIELDS);
     for (size_t i = 0; i < n && !at->doc->failed; i++)
         t->fields[t->n_fields++] =
-            (struct sk_shadow_field){sk_copy_text(v[i].name), sk_copy_text(v[i].value)};
+            (struct sk_shadow_field){sk_copy_text(v[i].name), sk_copy_text(v[i].value), false};
     if (!at->doc->failed && sk_shadow_check(sw, t->fields, t->n_fields, at->doc->err))
         at->doc->failed = true;
 }
@@ -229,6 +232,21 @@ static json_t *state_json(const struct run_trace *t) {
                      t->error, "seen", (json_int_t)atomic_load(&t->seen), "shown",
                      (json_int_t)t->shown, "differing", (json_int_t)t->differing, "packets",
                      t->packets);
+}
+
+// Begins with the checked build; -1 when that cannot be compiled now: the trace has failed.
+static int run_trace_begin(struct run *r, struct run_trace *t, struct sk_error *err) {
+    free_trace(r);
+    t->packets = json_array();
+    t->read_until = run_now() + LEASE_NS;
+    struct compile_options checked = *run_source_options(r->source);
+    checked.checked = true;
+    r->trace = t;
+    t->compiler = run_compiler_start(r, &checked, true, err);
+    if (t->compiler)
+        return 0;
+    run_trace_finish(r, TRACE_FAILED, err->text);
+    return -1;
 }
 
 json_t *run_trace_start(struct run *r, const struct sk_at *at) {
@@ -256,7 +274,9 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     if (!at->doc->failed && filter.value)
         t->filter = sk_filter_of_json(&filter);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
-        sk_at_fail(at, "another trace is armed; it ends by itself when no client reads it");
+        sk_at_fail(at, r->trace->snapshot
+                           ? "a controller's snapshot waits for a packet"
+                           : "another trace is armed; it ends by itself when no client reads it");
     pthread_mutex_init(&t->lock, NULL);
     if (at->doc->failed) {
         struct run_trace *armed = r->trace;
@@ -265,23 +285,15 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
         r->trace = armed;
         return NULL;
     }
-    free_trace(r);
-    t->packets = json_array();
-    t->read_until = run_now() + LEASE_NS;
     t->client = r->control.client;
-    struct compile_options checked = *run_source_options(r->source);
-    checked.checked = true;
-    r->trace = t;
-    t->compiler = run_compiler_start(r, &checked, true, at->doc->err);
-    if (!t->compiler)
-        run_trace_finish(r, TRACE_FAILED, at->doc->err->text);
+    run_trace_begin(r, t, at->doc->err);
     return state_json(t);
 }
 
 json_t *run_trace_read(struct run *r, const struct sk_at *at) {
     static const char *const keys[] = {"op", NULL};
     sk_at_keys(at, keys);
-    struct run_trace *t = r->trace;
+    struct run_trace *t = r->trace && !r->trace->snapshot ? r->trace : NULL;
     if (!t)
         sk_at_fail(at, "there is no trace");
     if (at->doc->failed)
@@ -298,7 +310,60 @@ json_t *run_trace_stop(struct run *r, const struct sk_at *at) {
     sk_at_keys(at, keys);
     if (at->doc->failed)
         return NULL;
-    if (r->trace && r->trace->state <= TRACE_ARMED)
+    if (r->trace && r->trace->state <= TRACE_ARMED && !r->trace->snapshot)
         run_trace_finish(r, TRACE_DONE, NULL);
     return json_object();
+}
+
+// ---- snapshots of controllers (brt/snapshot.h) ----
+
+int run_snapshot_check(void *run, const struct brt_snapshot_field *fields, size_t n,
+                       struct sk_error *err) {
+    const struct run *r = run;
+    struct sk_shadow_field list[SK_SHADOW_FIELDS];
+    for (size_t i = 0; i < n && i < SK_SHADOW_FIELDS; i++)
+        list[i] = (struct sk_shadow_field){fields[i].name, fields[i].value, true};
+    return sk_shadow_check(r->sw, list, n < SK_SHADOW_FIELDS ? n : SK_SHADOW_FIELDS, err);
+}
+
+int run_snapshot_arm(void *run, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
+                     struct sk_error *err) {
+    struct run *r = run;
+    if (r->trace && r->trace->state <= TRACE_ARMED)
+        return sk_fail(err, "another trace is armed");
+    struct run_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        abort();
+    t->snapshot = true;
+    t->left = 1;
+    t->form = SK_TRACE_JSON;
+    t->timeout_ns = FOREVER_NS;
+    pthread_mutex_init(&t->lock, NULL);
+    for (unsigned port = 0; port < SK_PORTS; port++)
+        t->ports[port] = pipes >> sk_port_pipe(port) % SK_PIPES & 1;
+    for (size_t i = 0; i < n && i < SK_SHADOW_FIELDS; i++)
+        t->fields[t->n_fields++] = (struct sk_shadow_field){.name = sk_copy_text(fields[i].name),
+                                                            .value = sk_copy_text(fields[i].value),
+                                                            .ingress = true};
+    const int rc = run_trace_begin(r, t, err);
+    t->read_until = UINT64_MAX;
+    return rc;
+}
+
+int run_snapshot_look(void *run, char **text) {
+    const struct run *r = run;
+    const struct run_trace *t = r->trace;
+    if (!t || !t->snapshot || t->state == TRACE_FAILED)
+        return -1;
+    const char *packet = json_string_value(json_array_get(t->packets, 0));
+    if (!packet)
+        return t->state == TRACE_DONE ? -1 : 1;
+    *text = sk_copy_text(packet);
+    return 0;
+}
+
+void run_snapshot_drop(void *run) {
+    struct run *r = run;
+    if (r->trace && r->trace->snapshot)
+        free_trace(r);
 }

@@ -53,13 +53,13 @@ void bfrt_field_head(struct bfrt *b, uint32_t id, const char *name, bool repeate
     jout_empty(b->j, "annotations");
 }
 
-static void begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
-                        uint64_t size) {
+void bfrt_begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
+                      uint64_t size) {
     bfrt_begin_plain(b, kind, name, type, size);
     jout_empty(b->j, "annotations");
 }
 
-static void end_table(struct bfrt *b, const char *operation, const char *attribute) {
+void bfrt_end_table(struct bfrt *b, const char *operation, const char *attribute) {
     jout_open(b->j, "supported_operations", '[');
     if (operation)
         jout_string(b->j, NULL, operation);
@@ -71,7 +71,7 @@ static void end_table(struct bfrt *b, const char *operation, const char *attribu
     jout_close(b->j, '}');
 }
 
-static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *type) {
+void bfrt_one_key(struct bfrt *b, uint32_t id, const char *name, const char *type) {
     jout_open(b->j, NULL, '{');
     bfrt_field_head(b, id, name, false);
     jout_bool(b->j, "mandatory", true);
@@ -84,18 +84,18 @@ static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *t
 static void bfrt_index_key(struct bfrt *b, uint32_t id, const char *name) {
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
-    one_key(b, id, name, "uint32");
+    bfrt_one_key(b, id, name, "uint32");
     jout_close(b->j, ']');
 }
 
-static void begin_single(struct bfrt *b, bool mandatory) {
+void bfrt_begin_single(struct bfrt *b, bool mandatory, bool read_only) {
     jout_open(b->j, NULL, '{');
     jout_bool(b->j, "mandatory", mandatory);
-    jout_bool(b->j, "read_only", false);
+    jout_bool(b->j, "read_only", read_only);
     jout_open(b->j, "singleton", '{');
 }
 
-static void end_single(struct bfrt *b) {
+void bfrt_end_single(struct bfrt *b) {
     jout_close(b->j, '}');
     jout_close(b->j, '}');
 }
@@ -103,10 +103,10 @@ static void end_single(struct bfrt *b) {
 // A data field of a type that needs no width.
 void bfrt_plain_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
                       const char *type, const uint64_t *dflt) {
-    begin_single(b, mandatory);
+    bfrt_begin_single(b, mandatory, false);
     bfrt_field_head(b, id, name, false);
     bfrt_type_named(b, type, dflt);
-    end_single(b);
+    bfrt_end_single(b);
 }
 
 // ---- what entries and cells hold ----------------------------------------------------------------
@@ -122,12 +122,12 @@ void bfrt_counter_fields(struct bfrt *b, const struct ir_counter *c) {
 void bfrt_register_fields(struct bfrt *b, const struct ir_register *r, uint32_t first_id) {
     const char *local = schema_local(b->p, r->name);
     for (unsigned w = 0; w < (r->wide ? 1 : r->words); w++) {
-        begin_single(b, true);
+        bfrt_begin_single(b, true, false);
         bfrt_id_name(b, first_id + w, arena_printf(b->a, "%s.%s", local, r->word_names[w]));
         jout_bool(b->j, "repeated", false);
         bfrt_annotation(b, "$bfrt_field_class", "register_data");
         bfrt_type_bytes(b, r->wide ? 2 * r->width : r->width);
-        end_single(b);
+        bfrt_end_single(b);
     }
 }
 
@@ -140,7 +140,7 @@ static void four_fields(struct bfrt *b, bool mandatory, uint32_t id, const char 
 
 static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
                          const char *one, const char *other) {
-    begin_single(b, mandatory);
+    bfrt_begin_single(b, mandatory, false);
     bfrt_field_head(b, id, name, false);
     jout_open(b->j, "type", '{');
     jout_string(b->j, "type", "string");
@@ -149,7 +149,7 @@ static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char
     jout_string(b->j, NULL, other);
     jout_close(b->j, ']');
     jout_close(b->j, '}');
-    end_single(b);
+    bfrt_end_single(b);
 }
 
 void bfrt_meter_fields(struct bfrt *b, const struct ir_meter *m) {
@@ -188,21 +188,21 @@ void bfrt_ageing_fields(struct bfrt *b) {
 // ---- indexed objects ----------------------------------------------------------------------------
 
 static void counter_table(struct bfrt *b, const struct ir_counter *c) {
-    begin_table(b, SCHEMA_COUNTER, c->name, "Counter", c->size);
+    bfrt_begin_table(b, SCHEMA_COUNTER, c->name, "Counter", c->size);
     bfrt_index_key(b, ID_COUNTER_INDEX, "$COUNTER_INDEX");
     jout_open(b->j, "data", '[');
     bfrt_counter_fields(b, c);
     jout_close(b->j, ']');
-    end_table(b, "Sync", NULL);
+    bfrt_end_table(b, "Sync", NULL);
 }
 
 static void register_table(struct bfrt *b, const struct ir_register *r) {
-    begin_table(b, SCHEMA_REGISTER, r->name, "Register", r->size);
+    bfrt_begin_table(b, SCHEMA_REGISTER, r->name, "Register", r->size);
     bfrt_index_key(b, ID_REGISTER_INDEX, "$REGISTER_INDEX");
     jout_open(b->j, "data", '[');
     bfrt_register_fields(b, r, 1);
     jout_close(b->j, ']');
-    end_table(b, "Sync", NULL);
+    bfrt_end_table(b, "Sync", NULL);
 }
 
 static void meter_table(struct bfrt *b, const struct ir_meter *m) {
@@ -215,29 +215,29 @@ static void meter_table(struct bfrt *b, const struct ir_meter *m) {
         [IR_LPF] = {SCHEMA_LPF, "Lpf", "$LPF_INDEX", ID_LPF_INDEX},
         [IR_WRED] = {SCHEMA_WRED, "Wred", "$WRED_INDEX", ID_WRED_INDEX},
     };
-    begin_table(b, kinds[m->kind].kind, m->name, kinds[m->kind].type, m->size);
+    bfrt_begin_table(b, kinds[m->kind].kind, m->name, kinds[m->kind].type, m->size);
     bfrt_index_key(b, kinds[m->kind].id, kinds[m->kind].index);
     jout_open(b->j, "data", '[');
     bfrt_meter_fields(b, m);
     jout_close(b->j, ']');
-    end_table(b, NULL, m->kind == IR_METER && m->bytes ? "MeterByteCountAdjust" : NULL);
+    bfrt_end_table(b, NULL, m->kind == IR_METER && m->bytes ? "MeterByteCountAdjust" : NULL);
 }
 
 // ---- action profiles ----------------------------------------------------------------------------
 
 static void profile_table(struct bfrt *b, const struct ir_action_profile *p) {
-    begin_table(b, SCHEMA_PROFILE, p->name, "Action", p->size);
+    bfrt_begin_table(b, SCHEMA_PROFILE, p->name, "Action", p->size);
     bfrt_index_key(b, ID_MEMBER, "$ACTION_MEMBER_ID");
     bfrt_action_specs(b, p->actions.v, p->actions.n);
     jout_empty(b->j, "data");
-    end_table(b, NULL, NULL);
+    bfrt_end_table(b, NULL, NULL);
 }
 
 static void list_field(struct bfrt *b, uint32_t id, const char *name, const char *type) {
-    begin_single(b, false);
+    bfrt_begin_single(b, false, false);
     bfrt_field_head(b, id, name, true);
     bfrt_type_named(b, type, NULL);
-    end_single(b);
+    bfrt_end_single(b);
 }
 
 static void get_member_table(struct bfrt *b, const struct ir_selector *s) {
@@ -252,23 +252,23 @@ static void get_member_table(struct bfrt *b, const struct ir_selector *s) {
     jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_SELECTOR, s->name));
     jout_close(b->j, ']');
     jout_open(b->j, "key", '[');
-    one_key(b, ID_GET_GROUP, "$SELECTOR_GROUP_ID", "uint64");
-    one_key(b, ID_HASH_VALUE, "hash_value", "uint64");
+    bfrt_one_key(b, ID_GET_GROUP, "$SELECTOR_GROUP_ID", "uint64");
+    bfrt_one_key(b, ID_HASH_VALUE, "hash_value", "uint64");
     jout_close(b->j, ']');
     jout_open(b->j, "data", '[');
     bfrt_plain_field(b, false, ID_GET_MEMBER, "$ACTION_MEMBER_ID", "uint64", NULL);
     jout_close(b->j, ']');
-    end_table(b, NULL, NULL);
+    bfrt_end_table(b, NULL, NULL);
 }
 
 static void selector_table(struct bfrt *b, const struct ir_selector *s) {
     static const uint64_t offset = ADT_OFFSET;
-    begin_table(b, SCHEMA_SELECTOR, s->name, "Selector", s->n_groups);
+    bfrt_begin_table(b, SCHEMA_SELECTOR, s->name, "Selector", s->n_groups);
     jout_open(b->j, "depends_on", '[');
     jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_PROFILE, s->profile->name));
     jout_close(b->j, ']');
     jout_open(b->j, "key", '[');
-    one_key(b, ID_GROUP, "$SELECTOR_GROUP_ID", "uint32");
+    bfrt_one_key(b, ID_GROUP, "$SELECTOR_GROUP_ID", "uint32");
     jout_close(b->j, ']');
     jout_open(b->j, "data", '[');
     list_field(b, ID_MEMBER, "$ACTION_MEMBER_ID", "uint32");
@@ -276,7 +276,7 @@ static void selector_table(struct bfrt *b, const struct ir_selector *s) {
     bfrt_plain_field(b, false, ID_MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", "uint32", &s->max_group_size);
     bfrt_plain_field(b, false, ID_ADT_OFFSET, "$ADT_OFFSET", "uint32", &offset);
     jout_close(b->j, ']');
-    end_table(b, NULL, NULL);
+    bfrt_end_table(b, NULL, NULL);
     get_member_table(b, s);
 }
 
@@ -284,29 +284,29 @@ static void selector_table(struct bfrt *b, const struct ir_selector *s) {
 
 // A parameter is a table without key; it goes with the register whose actions read it.
 static void register_param(struct bfrt *b, const struct ir_reg_param *r) {
-    begin_table(b, SCHEMA_REGISTER_PARAM, r->name, "RegisterParam", 1);
+    bfrt_begin_table(b, SCHEMA_REGISTER_PARAM, r->name, "RegisterParam", 1);
     jout_open(b->j, "depends_on", '[');
     if (r->reg)
         jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_REGISTER, r->reg->name));
     jout_close(b->j, ']');
     jout_empty(b->j, "key");
     jout_open(b->j, "data", '[');
-    begin_single(b, true);
+    bfrt_begin_single(b, true, false);
     bfrt_field_head(b, 1, "value", false);
     jout_open(b->j, "type", '{');
     jout_string(b->j, "type", "bytes");
     jout_u64(b->j, "width", r->width);
     jout_u64(b->j, "default_value", r->initial ? big_to_u64(r->initial) : 0);
     jout_close(b->j, '}');
-    end_single(b);
+    bfrt_end_single(b);
     jout_close(b->j, ']');
-    end_table(b, NULL, NULL);
+    bfrt_end_table(b, NULL, NULL);
 }
 
 // ---- parsers ------------------------------------------------------------------------------------
 
 static void bfrt_value_set(struct bfrt *b, const struct ir_value_set *v) {
-    begin_table(b, SCHEMA_VALUE_SET, v->name, "ParserValueSet", v->size);
+    bfrt_begin_table(b, SCHEMA_VALUE_SET, v->name, "ParserValueSet", v->size);
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
     for (size_t i = 0; i < v->widths.n; i++) {
@@ -319,7 +319,7 @@ static void bfrt_value_set(struct bfrt *b, const struct ir_value_set *v) {
     }
     jout_close(b->j, ']');
     jout_empty(b->j, "data");
-    end_table(b, NULL, "EntryScope");
+    bfrt_end_table(b, NULL, "EntryScope");
 }
 
 // ---- digests ------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ static void bfrt_port_metadata(struct bfrt *b, const struct ir_gress *g, unsigne
         return;
     const char *name =
         arena_printf(b->a, "%s.%.*s.$PORT_METADATA", b->p->name, (int)(dot - state), state);
-    begin_table(b, SCHEMA_PORT_METADATA, name, "PortMetadata", PORTS);
+    bfrt_begin_table(b, SCHEMA_PORT_METADATA, name, "PortMetadata", PORTS);
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
     jout_open(b->j, NULL, '{');
@@ -352,19 +352,19 @@ static void bfrt_port_metadata(struct bfrt *b, const struct ir_gress *g, unsigne
     jout_close(b->j, ']');
     jout_open(b->j, "data", '[');
     for (size_t i = 0; i < g->port_fields.n; i++) {
-        begin_single(b, true);
+        bfrt_begin_single(b, true, false);
         bfrt_field_head(b, (uint32_t)i + 1, g->port_fields.v[i].name, false);
         bfrt_type_bytes(b, g->port_fields.v[i].width);
-        end_single(b);
+        bfrt_end_single(b);
     }
     if (g->port_fields.n == 0) {
-        begin_single(b, false);
+        bfrt_begin_single(b, false, false);
         bfrt_field_head(b, ID_DEFAULT_FIELD, "$DEFAULT_FIELD", false);
         bfrt_type_bytes(b, bits);
-        end_single(b);
+        bfrt_end_single(b);
     }
     jout_close(b->j, ']');
-    end_table(b, NULL, NULL);
+    bfrt_end_table(b, NULL, NULL);
 }
 
 static void learn_filter(struct bfrt *b, const struct ir_digest *d) {
@@ -410,9 +410,11 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
         schema_bfrt_hash(b->j, b->a, &b->ids, g->hashes.v[i]);
 }
 
-void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
+void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p,
+                 const struct schema_stages *stages) {
     struct json_out j = {.out = f};
-    struct bfrt b = {.j = &j, .a = a, .ids = {.a = a}};
+    struct bfrt b = {
+        .j = &j, .a = a, .ids = {.a = a}, .first = p->pipelines.n ? p->pipelines.v[0] : NULL};
     jout_open(&j, NULL, '{');
     jout_string(&j, "schema_version", "1.0.0");
     jout_open(&j, "tables", '[');
@@ -420,6 +422,8 @@ void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
         b.p = p->pipelines.v[i];
         gress_tables(&b, &b.p->gress[IR_INGRESS]);
         gress_tables(&b, &b.p->gress[IR_EGRESS]);
+        if (stages)
+            bfrt_snapshots(&b, &stages[2 * i]);
         bfrt_port_metadata(&b, &b.p->gress[IR_INGRESS], 8 * (p->ingress_prefix - 8));
     }
     jout_close(&j, ']');
@@ -428,5 +432,11 @@ void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
         for (size_t k = 0; k < p->pipelines.v[i]->gress[IR_INGRESS].digests.n; k++)
             learn_filter(&b, p->pipelines.v[i]->gress[IR_INGRESS].digests.v[k]);
     jout_close(&j, ']');
+    jout_open(&j, "silken_stages", '{');
+    for (size_t i = 0; stages && i < p->pipelines.n; i++) {
+        b.p = p->pipelines.v[i];
+        bfrt_snapshot_stages(&b, &stages[2 * i]);
+    }
+    jout_close(&j, '}');
     jout_close(&j, '}');
 }

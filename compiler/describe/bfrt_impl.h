@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bfrt_impl: what the two files of the BF Runtime schema share: match tables (bfrt_table.c) and
-// everything else (bfrt.c).
+// bfrt_impl: what the files of the BF Runtime schema share: match tables (bfrt_table.c), snapshots
+// (bfrt_snapshot.c) and everything else (bfrt.c).
 #ifndef SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H
 #define SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H
 
@@ -34,14 +34,35 @@ enum {
     ID_INGRESS_PORT = 65575,
     ID_DEFAULT_FIELD = 65576,
     ID_HASH_VALUE = 65583,
+    ID_SNAPSHOT_STAGE = 65585, // the last one's number follows it
+    ID_SNAPSHOT_ENABLE = 65587,
+    ID_SNAPSHOT_STATE = 65588,
+    ID_SNAPSHOT_TIMER_ENABLE = 65589,
+    ID_SNAPSHOT_TIMER_TRIGGER = 65590,
+    ID_SNAPSHOT_TIMER_USECS = 65591,
+    ID_SNAPSHOT_TABLES = 65594,
+    ID_SNAPSHOT_BEFORE = 65597,
+    ID_SNAPSHOT_MODE = 65598,
+    ID_SNAPSHOT_HERE = 65599,
+    ID_SNAPSHOT_NEXT = 65601,
+    ID_SNAPSHOT_TABLE = 65609,
+    ID_SNAPSHOT_HANDLE = 65612,
+    ID_SNAPSHOT_HIT = 65613,
+    ID_SNAPSHOT_INHIBITED = 65614,
+    ID_SNAPSHOT_EXECUTED = 65615,
+    ID_SNAPSHOT_FIELD = 65616,
+    ID_SNAPSHOT_STAGES = 65617,
+    ID_SNAPSHOT_THREAD = 65618,
+    ID_SNAPSHOT_CAPTURES = 65619, // three: ingress, egress, ghost
 };
-#define PORTS      288u        // entries of the port metadata table
-#define ADT_OFFSET 0xdeadbeefu // what the chip's schema says before an offset is known
+#define PORTS         288u        // entries of the port metadata table
+#define SNAPSHOT_MASK 0x8000u     // between a trigger's field and its mask
+#define ADT_OFFSET    0xdeadbeefu // what the chip's schema says before an offset is known
 
 struct bfrt {
     struct json_out *j;
     struct arena *a;
-    const struct ir_pipeline *p;
+    const struct ir_pipeline *p, *first; // the one that is described, the program's first
     struct schema_ids ids;
 };
 
@@ -62,6 +83,20 @@ void bfrt_counter_fields(struct bfrt *b, const struct ir_counter *c);
 void bfrt_register_fields(struct bfrt *b, const struct ir_register *r, uint32_t first_id);
 void bfrt_meter_fields(struct bfrt *b, const struct ir_meter *m);
 void bfrt_ageing_fields(struct bfrt *b);
+
+// What stands around the fields of a table, and of a data field.
+void bfrt_begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
+                      uint64_t size);
+void bfrt_end_table(struct bfrt *b, const char *operation, const char *attribute);
+void bfrt_one_key(struct bfrt *b, uint32_t id, const char *name, const char *type);
+void bfrt_begin_single(struct bfrt *b, bool mandatory, bool read_only);
+void bfrt_end_single(struct bfrt *b);
+
+// ---- bfrt_snapshot.c
+// The tables of a pipeline's snapshots; 'stages' are those of its gresses.
+void bfrt_snapshots(struct bfrt *b, const struct schema_stages *stages);
+// What these say of the stages, for the switch itself: members of an object.
+void bfrt_snapshot_stages(struct bfrt *b, const struct schema_stages *stages);
 
 // ---- bfrt_table.c
 void bfrt_match_table(struct bfrt *b, const struct ir_table *t);

@@ -20,6 +20,8 @@ static const struct {
     [SCHEMA_DIGEST] = {0x8e, 0x17},      [SCHEMA_PORT_METADATA] = {0x90, 0x90},
     [SCHEMA_HASH] = {0x95, 0},           [SCHEMA_HASH_COMPUTE] = {0x96, 0},
     [SCHEMA_HASH_ALGORITHM] = {0x97, 0}, [SCHEMA_CONTROLLER_HEADER] = {0, 0x04},
+    [SCHEMA_SNAPSHOT] = {0x91, 0},       [SCHEMA_SNAPSHOT_TRIGGER] = {0x92, 0},
+    [SCHEMA_SNAPSHOT_DATA] = {0x93, 0},  [SCHEMA_SNAPSHOT_LIVENESS] = {0x94, 0},
 };
 
 // Bob Jenkins, "A hash function for hash table lookup", one-at-a-time.

@@ -29,6 +29,10 @@ enum schema_kind {
     SCHEMA_HASH_COMPUTE,
     SCHEMA_HASH_ALGORITHM,
     SCHEMA_CONTROLLER_HEADER,
+    SCHEMA_SNAPSHOT, // its table 'cfg'; the others have its number
+    SCHEMA_SNAPSHOT_TRIGGER,
+    SCHEMA_SNAPSHOT_DATA,
+    SCHEMA_SNAPSHOT_LIVENESS,
     SCHEMA_KINDS
 };
 

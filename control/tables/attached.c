@@ -15,7 +15,7 @@
 #define TOFINO_MAX_KBPS  UINT64_C(5195848221)
 #define TOFINO_MAX_KBITS UINT64_C(4380866642)
 
-#define PS_PER_NS 1000u
+#define FS_PER_NS 1000000u
 #define ONE       (UINT64_C(1) << 32) // probability 1
 
 enum datum {
@@ -238,15 +238,15 @@ static int parse_value(enum datum d, const char *text, struct sk_attached *a,
     case LPF_TYPE:
         return lpf_type(text, &a->lpf.rate, err);
     case LPF_GAIN:
-        return decimal(text, 3, SK_TAU_MAX_PS, &a->lpf.gain_ps, err);
+        return decimal(text, 6, SK_TAU_MAX_FS, &a->lpf.gain_fs, err);
     case LPF_DECAY:
-        return decimal(text, 3, SK_TAU_MAX_PS, &a->lpf.decay_ps, err);
+        return decimal(text, 6, SK_TAU_MAX_FS, &a->lpf.decay_fs, err);
     case LPF_SCALE:
         rc = attached_number(text, 31, &v, err);
         a->lpf.scale_down = (uint32_t)v;
         return rc;
     case WRED_TAU:
-        return decimal(text, 3, SK_TAU_MAX_PS, &a->wred.tau_ps, err);
+        return decimal(text, 6, SK_TAU_MAX_FS, &a->wred.tau_fs, err);
     case WRED_MIN:
         rc = attached_number(text, UINT32_MAX, &v, err);
         a->wred.min = (uint32_t)v;
@@ -298,12 +298,12 @@ static struct sk_attached merged(const struct sk_holder *holder, const struct sk
     } else if (holder->meter_kind == SK_LPF) {
         const struct sk_lpf_spec *s = &cell->lpf.spec;
         m.lpf.rate = a->given & BIT(LPF_TYPE) ? a->lpf.rate : s->rate;
-        m.lpf.gain_ps = a->given & BIT(LPF_GAIN) ? a->lpf.gain_ps : s->gain_ps;
-        m.lpf.decay_ps = a->given & BIT(LPF_DECAY) ? a->lpf.decay_ps : s->decay_ps;
+        m.lpf.gain_fs = a->given & BIT(LPF_GAIN) ? a->lpf.gain_fs : s->gain_fs;
+        m.lpf.decay_fs = a->given & BIT(LPF_DECAY) ? a->lpf.decay_fs : s->decay_fs;
         m.lpf.scale_down = a->given & BIT(LPF_SCALE) ? a->lpf.scale_down : s->scale_down;
     } else {
         const struct sk_wred_spec *s = &cell->wred.spec;
-        m.wred.tau_ps = a->given & BIT(WRED_TAU) ? a->wred.tau_ps : s->tau_ps;
+        m.wred.tau_fs = a->given & BIT(WRED_TAU) ? a->wred.tau_fs : s->tau_fs;
         m.wred.min = a->given & BIT(WRED_MIN) ? a->wred.min : s->min;
         m.wred.max = a->given & BIT(WRED_MAX) ? a->wred.max : s->max;
         m.wred.probability =
@@ -388,8 +388,8 @@ static void put_decimal(struct sk_data *out, enum datum d, uint64_t whole, uint6
         text[n - 1] = 0;
 }
 
-static void put_ns(struct sk_data *out, enum datum d, uint64_t ps) {
-    put_decimal(out, d, ps / PS_PER_NS, ps % PS_PER_NS, 3);
+static void put_ns(struct sk_data *out, enum datum d, uint64_t fs) {
+    put_decimal(out, d, fs / FS_PER_NS, fs % FS_PER_NS, 6);
 }
 
 static void attached_read_meter(const struct sk_holder *holder, const struct sk_meter_cell *cell,
@@ -407,14 +407,14 @@ static void attached_read_meter(const struct sk_holder *holder, const struct sk_
 
 static void read_lpf(const struct sk_lpf_spec *s, struct sk_data *out) {
     strcpy(next_value(out, LPF_TYPE), s->rate ? "RATE" : "SAMPLE");
-    put_ns(out, LPF_GAIN, s->gain_ps);
-    put_ns(out, LPF_DECAY, s->decay_ps);
+    put_ns(out, LPF_GAIN, s->gain_fs);
+    put_ns(out, LPF_DECAY, s->decay_fs);
     attached_put_number(out, LPF_SCALE, s->scale_down);
 }
 
 static void read_wred(const struct sk_wred_spec *s, struct sk_data *out) {
     uint64_t nano = (uint64_t)(((sk_u128)s->probability * 1000000000 + ONE / 2) >> 32);
-    put_ns(out, WRED_TAU, s->tau_ps);
+    put_ns(out, WRED_TAU, s->tau_fs);
     attached_put_number(out, WRED_MIN, s->min);
     attached_put_number(out, WRED_MAX, s->max);
     put_decimal(out, WRED_PROBABILITY, nano / 1000000000, nano % 1000000000, 9);

@@ -100,6 +100,7 @@ static void shadow_match_field(struct sk_shadow *s, const struct sk_event *e, ui
         uint64_t value[2] = {0}, mask[2] = {0};
         struct sk_error ignored;
         if (!sk_name_matches(name, s->fields[k].name) ||
+            (s->fields[k].ingress && e->gress != SK_IN_INGRESS) ||
             sk_key_parse(s->fields[k].value, &d, value, mask, &ignored))
             continue;
         if (((got[0] ^ value[0]) & mask[0]) == 0 &&
@@ -108,11 +109,36 @@ static void shadow_match_field(struct sk_shadow *s, const struct sk_event *e, ui
     }
 }
 
+// Which values a bit may have: bit 0 if 0, bit 1 if 1.
+static unsigned shadow_bit_values(const char *text) {
+    const struct sk_field_desc d = {.name = "$valid", .width = 1, .match = SK_TERNARY};
+    uint64_t value[2] = {0}, mask[2] = {0};
+    struct sk_error ignored;
+    if (sk_key_parse(text, &d, value, mask, &ignored))
+        return 0;
+    return mask[0] & 1 ? 1u << (value[0] & 1) : 3u;
+}
+
+// Until ingress' parser finds it a header is not valid.
+static void shadow_match_valid(struct sk_shadow *s, const struct sk_event *e) {
+    for (size_t k = 0; k < s->n_fields; k++) {
+        const size_t n = shadow_header_length(s->fields[k].name);
+        const unsigned values = n ? shadow_bit_values(s->fields[k].value) : 0;
+        if (!n || (e && !shadow_is_header(e->header->name, strlen(e->header->name),
+                                          s->fields[k].name, n)))
+            continue;
+        const uint32_t bit = UINT32_C(1) << k;
+        s->matched = values >> (e ? 1 : 0) & 1 ? s->matched | bit : s->matched & ~bit;
+    }
+}
+
 static void shadow_hear(struct sk_observer *o, const struct sk_packet *p,
                         const struct sk_event *e) {
     struct sk_shadow *s = (struct sk_shadow *)o;
     const unsigned pipe =
         sk_port_pipe(e->gress == SK_IN_EGRESS ? p->egress_port : p->ingress_port) % SK_PIPES;
+    if (e->kind == SK_EV_EXTRACT && s->fields && e->gress == SK_IN_INGRESS)
+        shadow_match_valid(s, e);
     if (e->kind == SK_EV_EXTRACT && s->fields)
         for (uint32_t i = 0; i < e->header->n_fields; i++)
             shadow_match_field(s, e, i);
@@ -204,6 +230,7 @@ bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame,
     s->fields = fields;
     s->n_fields = n;
     s->matched = 0;
+    shadow_match_valid(s, NULL);
     shadow_run(s, port, frame, length, sk_switch_now(s->sw));
     s->fields = NULL;
     shadow_forget(s);

@@ -37,10 +37,12 @@ void sk_shadow_free(struct sk_shadow *s); // null allowed; 'live' is not used an
 
 // Does the parser find headers with these values in the frame? Names as "hdr.ipv4.src_addr" or a
 // suffix; values in the forms of keys (control.h: also 10.0.0.0/8, 0x10 &&& 0xf0). Of several
-// fields with a name one is enough; all names must have one.
+// fields with a name one is enough; all names must have one. "hdr.ipv4.$valid" is 1 if ingress'
+// parser finds the header, else 0.
 #define SK_SHADOW_FIELDS 16u
 struct sk_shadow_field {
     const char *name, *value;
+    bool ingress; // as ingress' parser finds it; else also as egress' does
 };
 // Could a packet match? Each name must be a field of a header that the program's parsers extract,
 // each value one that the field can have. 0, or negative with a sentence that lists the nearest

@@ -6,7 +6,7 @@
 
 #include "control/tables/names.h"
 #include "control/tables/values.h"
-#include "control/watch/shadow.h"
+#include "control/watch/shadow_impl.h"
 
 #define SHADOW_WIDEST  128u // bits of a field that is compared, as in shadow.c
 #define SHADOW_LONGEST 64u  // bytes of a name that is likened to others
@@ -83,6 +83,37 @@ static int shadow_fail_unknown(const struct shadow_near *near, const char *asked
                    near->n ? "; there is " : "", list);
 }
 
+size_t shadow_header_length(const char *name) {
+    static const char ending[] = ".$valid";
+    const size_t n = strlen(name), end = sizeof ending - 1;
+    return n > end && strcmp(name + n - end, ending) == 0 ? n - end : 0;
+}
+
+bool shadow_is_header(const char *full, size_t n_full, const char *asked, size_t n) {
+    return n <= n_full && memcmp(full + n_full - n, asked, n) == 0 &&
+           (n == n_full || full[n_full - n - 1] == '.');
+}
+
+// Of "hdr.ipv4.$valid": is there a field of that header? It has one bit.
+static bool shadow_check_valid(const struct sk_switch *live, const struct sk_shadow_field *field,
+                               struct sk_error *err, int *rc) {
+    const struct sk_program_desc *d = sk_switch_program(live);
+    const size_t n = shadow_header_length(field->name);
+    uint64_t value[2] = {0}, mask[2] = {0};
+    const struct sk_field_desc bit = {.name = field->name, .width = 1, .match = SK_TERNARY};
+    bool there = false;
+    if (n == 0)
+        return false;
+    for (uint32_t p = 0; p < d->n_pipelines; p++)
+        for (uint32_t i = 0; i < d->pipelines[p]->n_packet_fields; i++) {
+            const char *name = d->pipelines[p]->packet_fields[i].name, *dot = strrchr(name, '.');
+            there = there || (dot && shadow_is_header(name, (size_t)(dot - name), field->name, n));
+        }
+    *rc = there ? sk_key_parse(field->value, &bit, value, mask, err)
+                : sk_fail(err, "the parser extracts no header '%.*s'", (int)n, field->name);
+    return true;
+}
+
 // Of several fields with the name one must be able to have the value.
 static int shadow_check_one(const struct sk_switch *live, const struct sk_shadow_field *field,
                             struct sk_error *err) {
@@ -90,6 +121,9 @@ static int shadow_check_one(const struct sk_switch *live, const struct sk_shadow
     struct shadow_near near = {.n = 0};
     struct sk_error why = {""};
     bool there = false;
+    int rc = 0;
+    if (shadow_check_valid(live, field, err, &rc))
+        return rc;
     for (uint32_t p = 0; p < d->n_pipelines; p++)
         for (uint32_t i = 0; i < d->pipelines[p]->n_packet_fields; i++) {
             struct sk_field_desc f = d->pipelines[p]->packet_fields[i];

@@ -48,6 +48,13 @@ struct sk_shadow {
     uint32_t matched; // bits of them
 };
 
+// ---- shadow_check.c
+// Of "hdr.ipv4.$valid" the length of "hdr.ipv4"; 0: it is no such name.
+size_t shadow_header_length(const char *name);
+// Is the header asked for by its name, or by a suffix?
+bool shadow_is_header(const char *full, size_t n_full, const char *asked, size_t n);
+
+// ---- shadow_state.c
 // Everything that was touched becomes as it is in the live switch.
 void shadow_bring(struct sk_shadow *s);
 void shadow_forget(struct sk_shadow *s); // what was touched

@@ -169,7 +169,9 @@ class Controller:
     @staticmethod
     def from_containers(field, octets):
         members = {m["singleton"]["id"]: m["singleton"]["name"] for m in field["container"]}
-        return [{members[d.field_id]: int.from_bytes(d.stream, "big") for d in c.val}
+        value = lambda d: (int.from_bytes(d.stream, "big") if d.WhichOneof("value") == "stream"  # noqa: E731
+                           else getattr(d, d.WhichOneof("value")))
+        return [{members[d.field_id]: value(d) for d in c.val}
                 for c in pb.ContainerArray.FromString(octets).container]
 
     def data(self, table, action, values, message):

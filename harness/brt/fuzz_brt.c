@@ -14,9 +14,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MOST_UPDATES 4u
-#define MOST_FIELDS  6u
-#define MOST_BYTES   20u
+#define MOST_UPDATES     4u
+#define MOST_FIELDS      6u
+#define MOST_BYTES       20u
+#define SNAPSHOT_TURN_NS UINT64_C(2000000000)
 
 // ---- the switch ----
 
@@ -41,6 +42,42 @@ static void fuzz_forget(void *aux) {
     (void)aux;
 }
 
+// A snapshot catches at once.
+static int fuzz_check(void *aux, const struct brt_snapshot_field *fields, size_t n,
+                      struct sk_error *err) {
+    (void)aux;
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(fields[i].value, " &&& 0x"))
+            abort();
+    return n <= BRT_SNAPSHOT_FIELDS ? 0 : sk_fail(err, "too many fields");
+}
+
+static bool is_armed;
+static int fuzz_arm(void *aux, uint8_t pipes, const struct brt_snapshot_field *fields, size_t n,
+                    struct sk_error *err) {
+    if (is_armed || !pipes)
+        abort();
+    is_armed = true;
+    return fuzz_check(aux, fields, n, err);
+}
+
+static int fuzz_look(void *aux, char **text) {
+    (void)aux;
+    if (!is_armed)
+        abort();
+    *text = strdup("{\"event\":\"ingress\",\"packet\":1,\"pass\":1,\"in\":\"switch\",\"port\":1}\n"
+                   "{\"event\":\"extract\",\"packet\":1,\"pass\":1,\"in\":\"ingress\",\"name\":"
+                   "\"hdr.ethernet\",\"fields\":{\"dst_addr\":\"0x7\",\"ether_type\":\"0x9000\"}}\n"
+                   "{\"event\":\"table\",\"packet\":1,\"pass\":1,\"in\":\"ingress\",\"name\":"
+                   "\"pipe.Ingress.forward\",\"hit\":true}\n");
+    return *text ? 0 : -1;
+}
+
+static void fuzz_drop(void *aux) {
+    (void)aux;
+    is_armed = false;
+}
+
 static struct brt *fuzz_service(void) {
     static struct brt *b;
     struct sk_error err;
@@ -54,7 +91,11 @@ static struct brt *fuzz_service(void) {
     char *schema = fuzz_description(false);
     b = brt_new(&(struct brt_host){.compile_program = fuzz_compile,
                                    .compiled_program = fuzz_compiled,
-                                   .forget_program = fuzz_forget});
+                                   .forget_program = fuzz_forget,
+                                   .snapshot_check = fuzz_check,
+                                   .snapshot_arm = fuzz_arm,
+                                   .snapshot_look = fuzz_look,
+                                   .snapshot_drop = fuzz_drop});
     if (!sw || brt_run_program(
                    b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
         abort();
@@ -129,7 +170,7 @@ static BfrtProto__KeyField *fuzz_key_field(struct fuzz_input *in, const struct b
 static BfrtProto__DataField *fuzz_datum(struct fuzz_input *in, const struct brt_field *f) {
     BfrtProto__DataField *d = FUZZ_NEW(in, BfrtProto__DataField, BFRT_PROTO__DATA_FIELD__INIT);
     d->field_id = f ? f->id : fuzz_byte(in);
-    switch (f && f->type == BRT_STREAM ? 0 : fuzz_byte(in) % 4) {
+    switch (f && f->type == BRT_STREAM ? 0 : fuzz_byte(in) % 5) {
     case 0:
         d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
         d->stream = fuzz_value(in, f);
@@ -140,7 +181,11 @@ static BfrtProto__DataField *fuzz_datum(struct fuzz_input *in, const struct brt_
         break;
     case 2:
         d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL;
-        d->str_val = fuzz_byte(in) & 1 ? "RATE" : "x";
+        d->str_val = (char *[]){"x", "RATE", "INGRESS", "EGRESS"}[fuzz_byte(in) % 4];
+        break;
+    case 3:
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_BOOL_VAL;
+        d->bool_val = fuzz_byte(in) & 1;
         break;
     default:
         break;
@@ -199,6 +244,10 @@ static const struct brt_table *fuzz_table(struct fuzz_input *in) {
                                         "pipe.Ingress.early",
                                         "pipe.Ingress.flags",
                                         "pipe.Ingress.step",
+                                        "pipe.snapshot.cfg",
+                                        "pipe.snapshot.ingress_trigger",
+                                        "pipe.snapshot.ingress_data",
+                                        "pipe.snapshot.ingress_liveness",
                                         "none"};
     return brt_schema_named(fuzz_service()->now.schema,
                             names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
@@ -489,11 +538,14 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static uint64_t now;
     struct brt *b = fuzz_service();
     struct fuzz_input in = {.at = data, .end = data + size};
     brt_memory_init(&in.memory, BRT_SCRATCH_BYTES);
-    while (in.at < in.end)
+    while (in.at < in.end) {
         fuzz_one(&in, b);
+        brt_snapshot_turn(b, now += SNAPSHOT_TURN_NS);
+    }
     brt_memory_free(&in.memory);
     return 0;
 }

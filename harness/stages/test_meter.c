@@ -188,7 +188,7 @@ static void decay_is_the_exponential(void **unused) {
     (void)unused;
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t dt = rough(WRAP), tau = 1 + rough(UINT64_C(1) << 59);
-        double want = exp(-(double)dt * 1000 / (double)tau),
+        double want = exp(-(double)dt * 1e6 / (double)tau),
                got = (double)sk_decay(dt, tau) / 0x1p32;
         assert_true(fabs(got - want) < 0x1p-26);
     }
@@ -201,8 +201,8 @@ static void filters_do_what_the_formula_says(void **unused) {
     (void)unused;
     for (unsigned round = 0; round < 200; round++) {
         struct sk_lpf_spec s = {.rate = round & 1,
-                                .gain_ps = 1 + rough(UINT64_C(1) << 40),
-                                .decay_ps = 1 + rough(UINT64_C(1) << 40)};
+                                .gain_fs = 1 + rough(UINT64_C(1) << 50),
+                                .decay_fs = 1 + rough(UINT64_C(1) << 50)};
         struct sk_meter_cell cell;
         uint64_t ns = rough(WRAP), last = 0;
         double v = 0;
@@ -210,13 +210,13 @@ static void filters_do_what_the_formula_says(void **unused) {
         for (unsigned i = 0; i < 60; i++) {
             uint32_t x = (uint32_t)rough(1 << 20);
             ns += rough(1 << 20);
-            double dt = 1000 * (double)(ns - last);
+            double dt = 1e6 * (double)(ns - last);
             if (i == 0)
                 v = x;
             else if (s.rate)
-                v = v * exp(-dt / (double)s.decay_ps) + x;
+                v = v * exp(-dt / (double)s.decay_fs) + x;
             else
-                v = x + (v - x) * exp(-dt / (double)(x >= v ? s.gain_ps : s.decay_ps));
+                v = x + (v - x) * exp(-dt / (double)(x >= v ? s.gain_fs : s.decay_fs));
             last = ns;
             uint32_t got = sk_lpf_run(&cell, ns & (WRAP - 1), x, 32);
             assert_true(fabs((double)got - v) <= 1 + 60 * v * 0x1p-26);
@@ -237,7 +237,7 @@ static void rate_mode_is_near_the_chip(void **unused) {
         {51.2, {819, 935, 1437, 1640, 2570, 4806}, {20000, 22656, 20006, 20351, 20000, 20000}},
     };
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
-        struct sk_lpf_spec s = {.rate = true, .decay_ps = (uint64_t)(runs[r].tau * 1000)};
+        struct sk_lpf_spec s = {.rate = true, .decay_fs = (uint64_t)(runs[r].tau * 1e6)};
         struct sk_meter_cell cell;
         sk_lpf_set(&cell, &s);
         for (unsigned i = 0; i < 6; i++) {
@@ -249,7 +249,7 @@ static void rate_mode_is_near_the_chip(void **unused) {
 
 static void results_fit_their_width(void **unused) {
     (void)unused;
-    struct sk_lpf_spec s = {.rate = true, .decay_ps = SK_TAU_MAX_PS};
+    struct sk_lpf_spec s = {.rate = true, .decay_fs = SK_TAU_MAX_FS};
     struct sk_meter_cell cell;
     sk_lpf_set(&cell, &s);
     for (unsigned i = 1; i < 4; i++)
