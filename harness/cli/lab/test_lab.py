@@ -194,12 +194,13 @@ class Lab(unittest.TestCase):
             what = json.load(f)
         what["faults"] = [{"kind": "loss", "rate": 0.01}]
         what["limit_ms"] = 20000
+        what["jobs"][0]["options"].update(pieces=500, rto_us=10000)
         with open(folder + "/loss.json", "w") as f:
             json.dump(what, f)
         self.names.append("loss")
         lab, sim = self.both(folder + "/loss.json")
         self.same_sums(lab, sim)
-        self.assertEqual(lab["jobs"][0]["verified"], 4 * 2000 * 16)
+        self.assertEqual(lab["jobs"][0]["verified"], 4 * 500 * 16)
         self.assertGreater(sum(link["lost"].get("loss", 0) for link in lab["links"]), 0)
 
     def test_commands_in_hosts_and_captures_on_links(self):
