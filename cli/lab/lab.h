@@ -11,9 +11,10 @@
 // however it ends, the kernel ends all its processes and takes interfaces and namespaces away.
 // Without root the same in a user namespace.
 //
-// CABLES. tc's netem could delay and lose frames, too. It is not in every kernel, loses no frames by
-// number and has other random numbers; so that a lab and a simulation of one seed can be compared,
-// both have the same links. Each end of a cable is a veth pair whose far end the carrier holds.
+// CABLES. tc's netem could delay and lose frames, too. It is not in every kernel, loses no frames
+// by number and has other random numbers; so that a lab and a simulation of one seed can be
+// compared, both have the same links. Each end of a cable is a veth pair whose far end the carrier
+// holds.
 //
 // TIME. A scenario's second takes 'slower' seconds: rates are divided by it, delays and time-outs
 // multiplied. A network of 100 Gbps so needs a hundredth of the packets a second.
