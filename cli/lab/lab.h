@@ -4,7 +4,7 @@
 // each switch is a `silken run`, each host a network namespace, and the simulator's links, with
 // their rates, delays and faults, and its hosts' jobs run in real time between them.
 //
-//     lab up FILE        cmd_lab_up(): a process that is the lab (begin.c), and waits until it is up
+//     lab up FILE        lab_begin(): a process that is the lab (begin.c); waits until it is up
 //     lab exec h0 CMD    finds the lab by its place (place.h) and enters the host's namespace
 //
 // The lab is the first process of a PID namespace, and nothing else holds its network namespaces:

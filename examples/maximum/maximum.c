@@ -166,7 +166,8 @@ static size_t maximum_next(void *station, uint8_t *frame, size_t size, uint64_t 
         maximum_put(frame + 16, i, 2);
         maximum_put(frame + 18, round_of(s, slot->piece), 4);
         for (uint32_t v = 0; v < VALUES; v++)
-            maximum_put(frame + HEADER + 4 * v, (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
+            maximum_put(frame + HEADER + 4 * v,
+                        (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
         return FRAME;
     }
     return 0;
