@@ -15,6 +15,8 @@
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
 #include "control/socket/socket.h"
+#include "sim/libra/libra.h"
+#include "sim/libra/scenario.h"
 #include "sim/notes.h"
 
 #define SECONDS    120 // for a switch to come up
@@ -86,6 +88,21 @@ int lab_switch_configure(struct lab *l, uint32_t station, struct sk_error *err) 
     return status;
 }
 
+static int switches_layouts(const struct lab *l, struct sk_error *err) {
+    for (size_t i = 0; i < l->sc->n_libra; i++) {
+        if (l->sc->libra[i].hot == 0)
+            continue;
+        char name[64], path[256];
+        snprintf(name, sizeof name, LIBRA_LAYOUT, i);
+        lab_path(l, name, "", path);
+        FILE *f = fopen(path, "we");
+        const bool written = f && libra_write_layout(l->sim, i, f);
+        if ((f && fclose(f) != 0) || !written)
+            return sk_fail(err, "cannot write %s", path);
+    }
+    return 0;
+}
+
 // ---- processes ----
 
 int lab_switch_start(struct lab *l, uint32_t station, struct sk_error *err) {
@@ -150,6 +167,8 @@ static int switches_wait(struct lab *l, uint32_t station, struct sk_error *err) 
 }
 
 int lab_switches_make(struct lab *l, struct sk_error *err) {
+    if (switches_layouts(l, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < l->sc->n_stations; i++)
         if (l->sc->stations[i].is_switch &&
             (lab_switch_configure(l, i, err) < 0 || lab_switch_start(l, i, err) < 0))

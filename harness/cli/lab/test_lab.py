@@ -165,6 +165,11 @@ class Lab(unittest.TestCase):
         lab, sim = self.both(self.scenario("lab-paths", what, "p4/dlcp/dlcp.p4"), "--slower", "20")
         self.assertEqual((lab["outcome"], sim["outcome"]), ("sums", "sums"))
 
+    def test_a_job_of_libra(self):
+        self.names.append("libra-rack")
+        lab, sim = self.both("sim/scenarios/libra-rack.json")
+        self.same_sums(lab, sim)
+
     def test_leaf_and_spine_of_tors(self):
         name = f"lab-spines-{os.getpid()}"
         self.names.append(name)
@@ -308,7 +313,7 @@ class Lab(unittest.TestCase):
             shutil.rmtree(place, ignore_errors=True)
 
     def test_mistakes(self):
-        libra = os.path.abspath("sim/scenarios/libra-rack.json")
+        libra = os.path.abspath("sim/scenarios/libra-move-faults.json")
         broken = self.folder + "/broken.json"
         with open(broken, "w") as f:
             f.write('{"name": 3}')
@@ -316,7 +321,7 @@ class Lab(unittest.TestCase):
                 (["up"], 2, "up needs one scenario file"),
                 (["up", "/no/such/file.json"], 2, "No such file"),
                 (["up", broken], 2, "broken.json"),
-                (["up", libra], 2, "jobs of Libra run in virtual time only"),
+                (["up", libra], 2, "controller of Libra runs in virtual time only"),
                 (["up", "--name", "../x", libra], 2, "is not a name"),
                 (["up", "--slower", "0", libra], 2, "is not a number"),
                 (["up", "--seed", "-1", libra], 2, "is not a seed"),
