@@ -23,6 +23,11 @@
 #define BASE_MIB   192 // packet buffers of a switch, and of each port
 #define PORT_MIB   36
 #define LEAST_MBPS 1
+// Frames of 2 KB in the rings of a switch, of a port at most and at least: a switch that waits for a
+// processor shall not lose what the scenario's links have not lost.
+#define RING_FRAMES 32768u
+#define MOST        8192u
+#define LEAST       256u // what is between is a multiple of it
 
 void lab_path(const struct lab *l, const char *station, const char *suffix, char out[256]) {
     snprintf(out, 256, "%s/%s%s", l->folder, station, suffix);
@@ -55,9 +60,12 @@ static json_t *switches_ports(const struct lab *l, uint32_t station) {
     json_t *ports = json_array();
     for (size_t i = 0; i < n->n_ports; i++) {
         const uint32_t link = (uint32_t)(n->ports[i].out - l->sim->links);
-        char name[LAB_INTERFACE], device[64];
+        const size_t share = RING_FRAMES / n->n_ports & ~(size_t)255,
+                     frames = share > MOST ? MOST : share;
+        char name[LAB_INTERFACE], device[80];
         lab_interface(l->sc, link / 2, station, name);
-        snprintf(device, sizeof device, "net_af_packet%zu,iface=%s", i, name);
+        snprintf(device, sizeof device, "net_af_packet%zu,iface=%s,framecnt=%zu", i, name,
+                 frames < LEAST ? (size_t)LEAST : frames);
         json_array_append_new(ports, json_pack("{s:i, s:s, s:s}", "port", n->ports[i].dev_port,
                                                "device", device, "name",
                                                l->sc->stations[link_to(l->sim, link)].name));
