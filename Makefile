@@ -443,6 +443,11 @@ mpi4py-tests: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/mpi/mpi4py_tests.py $(if $(SOURCE),--source $(SOURCE)) $(NAMES)
 .PHONY: mpi4py-tests
 
+# Every scenario of the tree in the lab and in the simulator (harness/cli/lab/scenarios.py).
+lab-scenarios: $(BUILD)/silken
+	BUILD=$(BUILD) $(PYTHON) harness/cli/lab/scenarios.py
+.PHONY: lab-scenarios
+
 # A protocol of one's own with faults, SEEDS of it (docs/own-aggregation.md).
 own-faults: $(BUILD)/silken
 	SEEDS=$(or $(SEEDS),1..20000) BUILD=$(BUILD) $(PYTHON) harness/sim/test_own.py Own.test_faults

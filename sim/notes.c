@@ -6,6 +6,7 @@
 
 #include "base/address.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 
 #define CELL_BYTES 80u
 
@@ -146,6 +147,9 @@ json_t *note_switch(struct sim *s, struct sim_station *st, struct sk_error *err)
     s->notes = NULL;
     if (status == 0) {
         notes_sessions(s, st, notes);
+        json_t *libra = libra_section(s, st);
+        if (libra)
+            json_object_set_new(notes, "libra", libra);
         if (st->as->tor)
             json_object_set_new(notes, "tor", json_loads(st->as->tor, 0, NULL));
         return notes;

@@ -2,9 +2,16 @@
 #include "sim/real.h"
 
 #include "base/error.h"
+#include "sim/libra/libra.h"
+#include "sim/notes.h"
 
 int real_refuses(const struct scenario *sc, struct sk_error *err) {
-    return sc->n_libra ? sk_fail(err, "its jobs of Libra run in virtual time only") : 0;
+    if (sc->controller)
+        return sk_fail(err, "its controller of Libra runs in virtual time only");
+    for (size_t i = 0; i < sc->n_faults; i++)
+        if (sc->faults[i].kind == SCN_SLOW_CPU)
+            return sk_fail(err, "\"slow_cpu\": the CPU of a running switch is as fast as it is");
+    return 0;
 }
 
 // ---- ends of links ----
@@ -52,12 +59,19 @@ bool real_power(struct sim_station *st, bool on) {
 
 void real_entry(const struct sim_node *n, const struct sk_entry_spec *e, bool anew) {
     const struct sim_real *r = n->sim->real;
+    struct sk_error err;
     uint32_t station = 0;
     if (!r || n->sim->notes)
         return;
     while (n->sim->stations[station].node != n)
         station++;
-    r->entry(r->aux, station, e, anew);
+    json_t *request = note_entry_json(e);
+    json_object_set_new(request, "op", json_string(anew ? "table.add" : "table.modify"));
+    json_t *reply = r->ask(r->aux, station, request, &err);
+    if (!reply)
+        sim_violate(n->sim, NULL, "switch %s: table %s: %s", n->sim->stations[station].as->name,
+                    e->table, err.text);
+    json_decref(reply);
 }
 
 // ---- running ----
@@ -67,13 +81,15 @@ static void real_begin(struct sim *s) {
         struct sim_node *n = s->stations[i].node;
         if (!n)
             continue;
-        control_stop(n); // `silken run` has its own
+        control_stop(n); // `silken run` has its own, and Libra_s
+        libra_stop(&s->stations[i]);
         if (n->configured_at)
             real_power(&s->stations[i], false);
     }
     for (uint32_t l = 0; l < s->n_links; l++)
         s->links[l].deliver =
             s->stations[link_to(s, l)].as->is_switch ? real_to_switch : real_to_host;
+    libra_is_elsewhere(s);
     s->ended = sim_is_endless(s);
 }
 
@@ -97,6 +113,8 @@ void real_run(struct sim *s, const struct sim_real *real) {
         if (!over && (s->violated || s->events.now >= s->limit_ns ||
                       (s->done_at && !s->ended && s->events.now >= s->done_at + quiet))) {
             over = true;
+            if (!s->violated)
+                libra_check_sums(s);
             real->over(real->aux);
         }
         real_take(s);

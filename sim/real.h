@@ -39,8 +39,9 @@ struct sim_real {
     bool (*rest)(void *aux, uint64_t until);
     // A switch goes off; or on, with what note_switch() says of it now.
     void (*power)(void *aux, uint32_t station, bool on);
-    // An entry of a running switch is new, or changes.
-    void (*entry)(void *aux, uint32_t station, const struct sk_entry_spec *e, bool anew);
+    // Sends a request (a reference is taken over) to the switch's control socket: its result, a new
+    // reference, or null after filling 'err'.
+    json_t *(*ask)(void *aux, uint32_t station, json_t *request, struct sk_error *err);
     // All jobs are over, or the limit is reached, which is a violation. Links go on.
     void (*over)(void *aux);
     void *aux;

@@ -390,7 +390,7 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 }
 
 // "10.1.0.2/24", or with 'length' null "10.1.0.2". Null after failing the document.
-static const char *read_ipv4(const struct sk_at *of, const char *key, bool length) {
+static const char *topology_read_ipv4(const struct sk_at *of, const char *key, bool length) {
     const struct sk_at at = sk_at_member(of, key);
     const char *text = json_string_value(at.value), *slash = text ? strchr(text, '/') : NULL;
     char address[16] = "", *end = NULL;
@@ -407,7 +407,7 @@ static const char *read_ipv4(const struct sk_at *of, const char *key, bool lengt
 }
 
 // Of hosts' kernels, in a lab.
-static void read_addresses(struct scenario *s, const struct sk_at *topology) {
+static void topology_read_addresses(struct scenario *s, const struct sk_at *topology) {
     static const char *const address_keys[] = {"host", "address", "gateway", NULL};
     const struct sk_at list = sk_at_member(topology, "addresses");
     for (size_t i = 0; i < sk_at_length(&list) && !list.doc->failed; i++) {
@@ -416,9 +416,9 @@ static void read_addresses(struct scenario *s, const struct sk_at *topology) {
         const uint32_t station = scn_station_named(s, &host, true, false);
         if (list.doc->failed)
             return;
-        s->stations[station].address = read_ipv4(&item, "address", true);
+        s->stations[station].address = topology_read_ipv4(&item, "address", true);
         if (sk_at_member(&item, "gateway").value)
-            s->stations[station].gateway = read_ipv4(&item, "gateway", false);
+            s->stations[station].gateway = topology_read_ipv4(&item, "gateway", false);
     }
 }
 
@@ -463,7 +463,7 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     if (!at.doc->failed)
         make[kind](&m);
     read_overrides(s, &at);
-    read_addresses(s, &at);
+    topology_read_addresses(s, &at);
     scenario_topology_read_paths(s, &at);
     check_cables(s, &at);
     check_floods(s, &at);

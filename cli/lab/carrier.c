@@ -22,7 +22,6 @@
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
 #include "control/socket/socket.h"
-#include "sim/notes.h"
 #include "sim/real.h"
 #include "sim/result.h"
 
@@ -120,22 +119,16 @@ static void carrier_power(void *aux, uint32_t station, bool on) {
         carrier_ended = 1; // the lab is not there any more
 }
 
-static void carrier_entry(void *aux, uint32_t station, const struct sk_entry_spec *e, bool anew) {
+static json_t *carrier_ask(void *aux, uint32_t station, json_t *request, struct sk_error *err) {
     const struct carrier *c = aux;
-    const char *name = c->lab->sc->stations[station].name;
-    struct sk_error err;
     char path[256];
-    lab_path(c->lab, name, ".sock", path);
-    json_t *request = note_entry_json(e);
-    json_object_set_new(request, "op", json_string(anew ? "table.add" : "table.modify"));
-    struct sk_client *client = sk_client_open_within(path, SECONDS, &err);
-    json_t *reply = client ? sk_client_call(client, request, &err) : NULL;
+    lab_path(c->lab, c->lab->sc->stations[station].name, ".sock", path);
+    struct sk_client *client = sk_client_open_within(path, SECONDS, err);
+    json_t *reply = client ? sk_client_call(client, request, err) : NULL;
     if (!client)
         json_decref(request);
-    if (!reply)
-        fprintf(stderr, "switch %s, table %s: %s\n", name, e->table, err.text);
-    json_decref(reply);
     sk_client_close(client);
+    return reply;
 }
 
 static void carrier_over(void *aux) {
@@ -200,7 +193,7 @@ static int carrier_main(struct lab *l, int orders) {
                                   .enter = carrier_enter,
                                   .rest = carrier_rest,
                                   .power = carrier_power,
-                                  .entry = carrier_entry,
+                                  .ask = carrier_ask,
                                   .over = carrier_over,
                                   .aux = &c};
     const struct sigaction end = {.sa_handler = carrier_on_end};

@@ -4,16 +4,17 @@
 // each switch is a `silken run`, each host a network namespace, and the simulator's links, with
 // their rates, delays and faults, and its hosts' jobs run in real time between them.
 //
-//     lab up FILE        cmd_lab_up(): a process that is the lab (begin.c), and waits until it is up
+//     lab up FILE        lab_begin(): a process that is the lab (begin.c); waits until it is up
 //     lab exec h0 CMD    finds the lab by its place (place.h) and enters the host's namespace
 //
 // The lab is the first process of a PID namespace, and nothing else holds its network namespaces:
 // however it ends, the kernel ends all its processes and takes interfaces and namespaces away.
 // Without root the same in a user namespace.
 //
-// CABLES. tc's netem could delay and lose frames, too. It is not in every kernel, loses no frames by
-// number and has other random numbers; so that a lab and a simulation of one seed can be compared,
-// both have the same links. Each end of a cable is a veth pair whose far end the carrier holds.
+// CABLES. tc's netem could delay and lose frames, too. It is not in every kernel, loses no frames
+// by number and has other random numbers; so that a lab and a simulation of one seed can be
+// compared, both have the same links. Each end of a cable is a veth pair whose far end the carrier
+// holds.
 //
 // TIME. A scenario's second takes 'slower' seconds: rates are divided by it, delays and time-outs
 // multiplied. A network of 100 Gbps so needs a hundredth of the packets a second.

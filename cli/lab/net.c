@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lab's network: a namespace for each station and one for the carrier, and a veth pair from each
-// end of a cable to the carrier, which is the cable (carrier.c).
+// The lab's network: a namespace for each station and one for the carrier, and a veth pair from
+// each end of a cable to the carrier, which is the cable (carrier.c).
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -53,8 +53,8 @@ void lab_kernel_address(const struct sim_station *st, char text[20]) {
 
 // ---- interfaces ----
 
-// What leaves by an interface has to be what is on a cable: frames with their checksums, none longer
-// than the interface says.
+// What leaves by an interface has to be what is on a cable: frames with their checksums, none
+// longer than the interface says.
 static int net_plain(const struct lab *l, uint32_t station, const char *name) {
     static const uint32_t off[] = {ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO};
     spaces_enter(&l->spaces, station);

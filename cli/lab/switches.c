@@ -15,12 +15,19 @@
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
 #include "control/socket/socket.h"
+#include "sim/libra/libra.h"
+#include "sim/libra/scenario.h"
 #include "sim/notes.h"
 
 #define SECONDS    120 // for a switch to come up
 #define BASE_MIB   192 // packet buffers of a switch, and of each port
 #define PORT_MIB   36
 #define LEAST_MBPS 1
+// Frames of 2 KB in the rings of a switch, of a port at most and at least: a switch that waits for a
+// processor shall not lose what the scenario's links have not lost.
+#define RING_FRAMES 32768u
+#define MOST        8192u
+#define LEAST       256u // what is between is a multiple of it
 
 void lab_path(const struct lab *l, const char *station, const char *suffix, char out[256]) {
     snprintf(out, 256, "%s/%s%s", l->folder, station, suffix);
@@ -53,9 +60,12 @@ static json_t *switches_ports(const struct lab *l, uint32_t station) {
     json_t *ports = json_array();
     for (size_t i = 0; i < n->n_ports; i++) {
         const uint32_t link = (uint32_t)(n->ports[i].out - l->sim->links);
-        char name[LAB_INTERFACE], device[64];
+        const size_t share = RING_FRAMES / n->n_ports & ~(size_t)255,
+                     frames = share > MOST ? MOST : share;
+        char name[LAB_INTERFACE], device[80];
         lab_interface(l->sc, link / 2, station, name);
-        snprintf(device, sizeof device, "net_af_packet%zu,iface=%s", i, name);
+        snprintf(device, sizeof device, "net_af_packet%zu,iface=%s,framecnt=%zu", i, name,
+                 frames < LEAST ? (size_t)LEAST : frames);
         json_array_append_new(ports, json_pack("{s:i, s:s, s:s}", "port", n->ports[i].dev_port,
                                                "device", device, "name",
                                                l->sc->stations[link_to(l->sim, link)].name));
@@ -84,6 +94,21 @@ int lab_switch_configure(struct lab *l, uint32_t station, struct sk_error *err) 
     const int status = place_write(l->folder, path, config, err);
     json_decref(config);
     return status;
+}
+
+static int switches_layouts(const struct lab *l, struct sk_error *err) {
+    for (size_t i = 0; i < l->sc->n_libra; i++) {
+        if (l->sc->libra[i].hot == 0)
+            continue;
+        char name[64], path[256];
+        snprintf(name, sizeof name, LIBRA_LAYOUT, i);
+        lab_path(l, name, "", path);
+        FILE *f = fopen(path, "we");
+        const bool written = f && libra_write_layout(l->sim, i, f);
+        if ((f && fclose(f) != 0) || !written)
+            return sk_fail(err, "cannot write %s", path);
+    }
+    return 0;
 }
 
 // ---- processes ----
@@ -150,6 +175,8 @@ static int switches_wait(struct lab *l, uint32_t station, struct sk_error *err) 
 }
 
 int lab_switches_make(struct lab *l, struct sk_error *err) {
+    if (switches_layouts(l, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < l->sc->n_stations; i++)
         if (l->sc->stations[i].is_switch &&
             (lab_switch_configure(l, i, err) < 0 || lab_switch_start(l, i, err) < 0))

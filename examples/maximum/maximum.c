@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hosts of maximum.p4, for `silken sim` and `silken lab` (silken/station.h). Each has vectors of
-// numbers and wants, for each element, the greatest of all hosts' numbers. The vectors are a function
-// of the seed, so each host knows what the result must be, and says so if it is not.
+// The hosts of maximum.p4, for `silken sim` and `silken lab` (silken/station.h). Each has vectors
+// of numbers and wants, for each element, the greatest of all hosts' numbers. The vectors are a
+// function of the seed, so each host knows what the result must be, and says so if it is not.
 //
 // Options: "pieces" (of 16 numbers; 100), "slots" (in use at once; 8), "rto_us" (until a piece is
 // sent again; 1000), "give_up_ms" (without a result; 0: never).
@@ -166,7 +166,8 @@ static size_t maximum_next(void *station, uint8_t *frame, size_t size, uint64_t 
         maximum_put(frame + 16, i, 2);
         maximum_put(frame + 18, round_of(s, slot->piece), 4);
         for (uint32_t v = 0; v < VALUES; v++)
-            maximum_put(frame + HEADER + 4 * v, (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
+            maximum_put(frame + HEADER + 4 * v,
+                        (uint32_t)value_of(s->seed, s->number, slot->piece, v), 4);
         return FRAME;
     }
     return 0;

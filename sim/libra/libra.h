@@ -58,6 +58,17 @@ void libra_move(struct sim *s);
 void libra_explain(struct sim *s);
 // Sums, what is left at CPU ports, reasons of drops.
 void libra_check_end(struct sim *s);
+// The sums alone; of a run whose switches are processes (sim/real.h), too.
+void libra_check_sums(struct sim *s);
+
+// Of such a run: the switch's section "libra" (control/libra/libra.h), a new reference, or null if
+// Libra_s does not run there; a job's layout is the file LIBRA_LAYOUT, of its number in the
+// scenario.
+#define LIBRA_LAYOUT "libra-%zu.layout"
+json_t *libra_section(const struct sim *s, const struct sim_station *st);
+bool libra_write_layout(const struct sim *s, size_t job, FILE *out); // whether all was written
+// Libra_s is in processes from now on.
+void libra_is_elsewhere(struct sim *s);
 // Adds the jobs' results to the array; whether one has failed.
 bool libra_results(const struct sim *s, json_t *jobs);
 // What its controller did; null: it has none.

@@ -12,6 +12,7 @@
 #include "hosts/core/float_bits.h"
 #include "sim/cpu.h"
 #include "sim/libra/job.h"
+#include "sim/real.h"
 
 #define POSSIBLE 14u   // of random integers: so many are tried in all combinations
 #define ADDER    2e-4  // error of an addition, relative to the sum (hosts/libra/adder.h)
@@ -211,13 +212,21 @@ static void lsim_sums_check_others(struct sums *s) {
 }
 
 static json_t *lsim_sums_registers(struct lsim_job *j) {
-    struct libra_s *l = j->here == SCN_NONE ? NULL : lsim_switch(j->sim, j->here);
+    const struct sim_real *real = j->sim->real;
+    struct libra_s *l = j->here == SCN_NONE || real ? NULL : lsim_switch(j->sim, j->here);
     struct sk_error err;
-    json_t *state = l ? lsim_ask(l,
-                                 json_pack("{s:s, s:s, s:b}", "op", "libra.save", "name",
-                                           j->as->name, "anyway", 1),
-                                 &err)
-                      : NULL;
+    json_t *request =
+        json_pack("{s:s, s:s, s:b}", "op", "libra.save", "name", j->as->name, "anyway", 1);
+    json_t *state = NULL;
+    if (real && j->here != SCN_NONE)
+        state = real->ask(real->aux, j->here, request, &err);
+    else if (l)
+        state = lsim_ask(l, request, &err);
+    else
+        json_decref(request);
+    if (real && !state)
+        sim_violate(j->sim, NULL, "job %s: the switch does not tell its sums: %s", j->as->name,
+                    err.text);
     json_t *registers = json_incref(json_object_get(state, "registers"));
     json_decref(state);
     return registers;
@@ -289,10 +298,14 @@ static void lsim_sums_check_reasons(struct sim *s, const struct sim_station *st)
                     st->as->name, dropped, counted);
 }
 
-void libra_check_end(struct sim *s) {
+void libra_check_sums(struct sim *s) {
     for (size_t i = 0; i < s->libra->n && !s->violated; i++)
         if (s->libra->jobs[i].over && !s->scenario->any_sums)
             lsim_sums_check(&s->libra->jobs[i]);
+}
+
+void libra_check_end(struct sim *s) {
+    libra_check_sums(s);
     for (uint32_t i = 0; i < s->scenario->n_stations && !s->violated; i++) {
         struct libra_s *l = s->scenario->n_libra ? lsim_switch(s, i) : NULL;
         const struct sim_station *st = &s->stations[i];

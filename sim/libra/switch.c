@@ -215,3 +215,40 @@ void libra_stop(struct sim_station *st) {
         if (n->sim->libra->jobs[i].here == st->id)
             n->sim->libra->jobs[i].here = SCN_NONE;
 }
+
+// ---- Libra_s in a process ----
+
+// A switch that was restarted has nothing of its jobs.
+json_t *libra_section(const struct sim *s, const struct sim_station *st) {
+    const uint32_t at = lsim_switch_address(s, st->id);
+    char mac[SK_MAC_TEXT], file[40];
+    json_t *jobs = json_array();
+    if (at == SCN_NONE) {
+        json_decref(jobs);
+        return NULL;
+    }
+    for (size_t i = 0; i < s->libra->n && st->node->restarts == 0; i++) {
+        const struct lsim_job *j = &s->libra->jobs[i];
+        if (j->at != st->id || !j->as->hot)
+            continue;
+        json_t *job = lsim_job_request(j, st->node);
+        json_object_del(job, "op");
+        snprintf(file, sizeof file, LIBRA_LAYOUT, i);
+        json_object_set_new(job, "layout", json_string(file));
+        json_array_append_new(jobs, job);
+    }
+    const struct sim_station *address = &s->stations[at];
+    return json_pack("{s:s, s:o, s:o}", "mac", sk_mac_text(address->mac, mac), "address",
+                     json_sprintf("%u.%u.%u.%u", address->ip >> 24, address->ip >> 16 & 255,
+                                  address->ip >> 8 & 255, address->ip & 255),
+                     "jobs", jobs);
+}
+
+bool libra_write_layout(const struct sim *s, size_t job, FILE *out) {
+    return libra_layout_write(&s->libra->jobs[job].layout, out);
+}
+
+void libra_is_elsewhere(struct sim *s) {
+    for (size_t i = 0; i < s->libra->n; i++)
+        s->libra->jobs[i].here = s->libra->jobs[i].at;
+}

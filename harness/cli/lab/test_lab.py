@@ -165,6 +165,11 @@ class Lab(unittest.TestCase):
         lab, sim = self.both(self.scenario("lab-paths", what, "p4/dlcp/dlcp.p4"), "--slower", "20")
         self.assertEqual((lab["outcome"], sim["outcome"]), ("sums", "sums"))
 
+    def test_a_job_of_libra(self):
+        self.names.append("libra-rack")
+        lab, sim = self.both("sim/scenarios/libra-rack.json")
+        self.same_sums(lab, sim)
+
     def test_leaf_and_spine_of_tors(self):
         name = f"lab-spines-{os.getpid()}"
         self.names.append(name)
@@ -194,12 +199,13 @@ class Lab(unittest.TestCase):
             what = json.load(f)
         what["faults"] = [{"kind": "loss", "rate": 0.01}]
         what["limit_ms"] = 20000
+        what["jobs"][0]["options"].update(pieces=500, rto_us=10000)
         with open(folder + "/loss.json", "w") as f:
             json.dump(what, f)
         self.names.append("loss")
         lab, sim = self.both(folder + "/loss.json")
         self.same_sums(lab, sim)
-        self.assertEqual(lab["jobs"][0]["verified"], 4 * 2000 * 16)
+        self.assertEqual(lab["jobs"][0]["verified"], 4 * 500 * 16)
         self.assertGreater(sum(link["lost"].get("loss", 0) for link in lab["links"]), 0)
 
     def test_commands_in_hosts_and_captures_on_links(self):
@@ -307,7 +313,7 @@ class Lab(unittest.TestCase):
             shutil.rmtree(place, ignore_errors=True)
 
     def test_mistakes(self):
-        libra = os.path.abspath("sim/scenarios/libra-rack.json")
+        libra = os.path.abspath("sim/scenarios/libra-move-faults.json")
         broken = self.folder + "/broken.json"
         with open(broken, "w") as f:
             f.write('{"name": 3}')
@@ -315,7 +321,7 @@ class Lab(unittest.TestCase):
                 (["up"], 2, "up needs one scenario file"),
                 (["up", "/no/such/file.json"], 2, "No such file"),
                 (["up", broken], 2, "broken.json"),
-                (["up", libra], 2, "jobs of Libra run in virtual time only"),
+                (["up", libra], 2, "controller of Libra runs in virtual time only"),
                 (["up", "--name", "../x", libra], 2, "is not a name"),
                 (["up", "--slower", "0", libra], 2, "is not a number"),
                 (["up", "--seed", "-1", libra], 2, "is not a seed"),
