@@ -188,9 +188,12 @@ size_t http_parse(const char *bytes, size_t n, struct http_request *out) {
 
 // ---- who asks ----
 
-// The length of a host without its port; 0: what follows it is not a port.
+// The length of a host without its port; 0: what follows it is not a port, or it is half in
+// brackets.
 static size_t http_host_length(const char *host) {
     const char *bracket = host[0] == '[' ? strchr(host, ']') : NULL;
+    if (host[0] == '[' && !bracket)
+        return 0;
     const size_t n = bracket ? (size_t)(bracket - host) + 1 : strcspn(host, ":");
     const char *port = host + n + (host[n] == ':');
     return host[n] && (host[n] != ':' || strspn(port, "0123456789") != strlen(port)) ? 0 : n;

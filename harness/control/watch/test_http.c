@@ -471,6 +471,8 @@ static void test_hosts(void **state) {
                                          "rack7.example.evil",
                                          "::1",
                                          "[::1",
+                                         "[:80",
+                                         "[",
                                          "[::1]x",
                                          "[127.0.0.1]",
                                          "127.0.0.1:80x",
