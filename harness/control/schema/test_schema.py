@@ -311,7 +311,7 @@ class Schema(FolderCase):
         done = silken("build", program, "--bf-rt", self.path("bf-rt.json"))
         self.assertEqual(done.returncode, 0, done.stderr)
         unsettable = ("SelectorGetMember", "DynHashConfigure", "DynHashAlgorithm",
-                      "DynHashCompute")
+                      "DynHashCompute", "SnapshotCfg", "SnapshotTrigger", "SnapshotData", "SnapshotLiveness")
         return [t for t in load(self.path("bf-rt.json"))["tables"]
                 if t["table_type"] not in unsettable and "selected" not in t["name"]
                 and "ConstTable" not in t["attributes"]]
