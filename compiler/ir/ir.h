@@ -662,8 +662,8 @@ struct ir_stmt {
     // compiler makes no table of statements of different ones.
     unsigned annotated;
     unsigned stage; // that the innermost @stage(n) around it asks for, n + 1; 0: none
-    bool in_hash; // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
-    bool idle;    // IR_ASSIGN, of the chip's model: what it writes is there already
+    bool in_hash;   // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
+    bool idle;      // IR_ASSIGN, of the chip's model: what it writes is there already
     // IR_REG_READ, IR_REG_WRITE: one access with the write or read of the same cell before it in
     // the block (lower/one_access.c).
     bool continues;

@@ -136,6 +136,7 @@ struct object {
     struct ir_gress *gress; // the one that uses it; null until first used
     struct loc at;
     struct ir_register *reg;
+    bool unfit; // register: no stateful ALU has such cells, an error where it is used
     struct ir_regaction *regaction;
     struct ir_reg_param *reg_param;
     struct ir_math_unit *math_unit;
@@ -483,6 +484,8 @@ void check_choices(struct lower *lw, const struct ir_gress *g);
 
 // ---- register.c
 void register_new(struct lower *lw, struct object *o, struct expr *ctor);
+// Says, with an error, that no stateful ALU has such cells; false: one has.
+bool register_unfit(struct lower *lw, const struct object *o);
 void regaction_new(struct lower *lw, struct object *o, struct expr *ctor);
 struct value *register_method(struct lower *lw, struct object *o, struct expr *e,
                               struct ir_var *wanted);

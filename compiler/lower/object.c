@@ -292,8 +292,11 @@ struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *inst
     o->type_name = o->decl->name;
     o->kind = lower_object_kind_of(o->decl);
     object_init(lw, o, ctor);
-    // What is declared in a gress belongs to it, used or not: a control plane can name it.
-    if (lw->gress_env && lw->env != lw->globals && o->kind != OBJ_CONTROL && o->kind != OBJ_PARSER)
+    // What is declared in a gress belongs to it, used or not: a control plane can name it. A
+    // register that no stateful ALU could execute is taken by the chip's compiler, too, if nobody
+    // uses it.
+    if (lw->gress_env && lw->env != lw->globals && o->kind != OBJ_CONTROL &&
+        o->kind != OBJ_PARSER && !o->unfit)
         object_use(lw, o, at);
     go_up(lw);
     return o;
@@ -323,7 +326,7 @@ bool object_use(struct lower *lw, struct object *o, struct loc at) {
         return false;
     }
     o->gress = g;
-    if (o->reg)
+    if (o->reg && !register_unfit(lw, o))
         ADOPT(registers, o->reg);
     if (o->reg_param)
         ADOPT(reg_params, o->reg_param);

@@ -101,7 +101,7 @@ static const struct ir_register *accessed(const struct ir_stmt *s) {
     return s->kind == IR_REG_EXEC ? s->regaction->reg : s->reg;
 }
 
-static void look_written(void *aux, const struct ir_expr *x) {
+static void one_access_look(void *aux, const struct ir_expr *x) {
     struct one_access *o = aux;
     const struct one_access_value *v = x->op == IR_VAR ? value_between(o, x->var) : NULL;
     o->apart |= v && !v->e;
@@ -116,7 +116,7 @@ static bool joins(struct one_access *o, const struct ir_block *b, size_t i, size
         ir_each_written(o->at, one_access_written, o);
     }
     if (o->second->kind == IR_REG_WRITE)
-        ir_walk_expr(o->second->e2, look_written, o);
+        ir_walk_expr(o->second->e2, one_access_look, o);
     return !o->apart;
 }
 

@@ -51,6 +51,17 @@ static bool word_types(struct lower *lw, struct type *t, struct type *words[2], 
                        is_signed_type(words[0]) == is_signed_type(words[1]));
 }
 
+bool register_unfit(struct lower *lw, const struct object *o) {
+    if (o->unfit)
+        lower_error(
+            lw, o->at,
+            "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64%s, "
+            "or two of up to %u",
+            o->name, o->reg->width * o->reg->words, is_tofino_2(lw) ? " or 128" : "",
+            is_tofino_2(lw) ? 64 : 32);
+    return o->unfit;
+}
+
 static void set_words(struct lower *lw, struct object *o, struct type *t) {
     struct ir_register *r = o->reg;
     struct type *words[2] = {NULL, NULL};
@@ -72,14 +83,11 @@ static void set_words(struct lower *lw, struct object *o, struct type *t) {
         r->wide = true;
         r->width = WIDE_BITS / 2;
         r->words = 2;
-    } else if (!register_width_ok(r->width) || !pair_ok(lw, r->width, r->words)) {
-        lower_error(
-            lw, o->at,
-            "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64%s, "
-            "or two of up to %u",
-            o->name, r->width * r->words, is_tofino_2(lw) ? " or 128" : "",
-            is_tofino_2(lw) ? 64 : 32);
+    } else {
+        o->unfit = !register_width_ok(r->width) || !pair_ok(lw, r->width, r->words);
     }
+    if (r->width == 0)
+        register_unfit(lw, o);
 }
 
 static void set_initial(struct lower *lw, struct object *o, struct expr *e, struct type *t) {

@@ -304,12 +304,12 @@ struct order {
     const struct written *found;
 };
 
-// A copy does no harm: its source is read in its place.
+// A copy does no harm, nor one into a part of a field: its source is read in its place.
 static bool salu_users_is_copy(const struct order *o, const struct ir_stmt *s) {
     const struct ir_expr *e = s->e;
     while (s->kind == IR_ASSIGN && (e->op == IR_SLICE || e->op == IR_ZEXT))
         e = e->a;
-    if (s->kind != IR_ASSIGN || s->slice)
+    if (s->kind != IR_ASSIGN)
         return false;
     if (e->op == IR_VAR)
         return !(o->in_register_action && is_data(o->action, e->var));

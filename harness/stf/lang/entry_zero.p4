@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A deparser that selects by 0 in a header's field: of packets that have the header, or were given it.
-// Also a table and a register of one name.
+// Also a table and a register of one name, and a register that nobody uses.
 #include "frame.p4i"
 
 header t_h {
@@ -34,6 +34,7 @@ PARSER(
     })
 
 INGRESS {
+    Register<bit<48>, bit<8>>(4) nobody_uses; // no stateful ALU has such cells
     Register<bit<8>, bit<8>>(4, 3) twin;
     RegisterAction<bit<8>, bit<8>, bit<8>>(twin) more = {
         void apply(inout bit<8> value, out bit<8> rv) {

@@ -59,6 +59,8 @@ control Ingress(inout headers_t hdr, inout md_t md) {
             x = choose.execute(1);
         } else if (hdr.num.d == 7) {
             s.write(1, hdr.num.a[0:0]);
+        } else if (hdr.num.d == 8) {
+            pairs.read(1);
         }
         hdr.num.b = 7w0 ++ x;
     }
