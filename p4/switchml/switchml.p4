@@ -528,7 +528,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         lanes.apply(hdr, md);
 
-        if (md.op != op_t.FORWARD && md.reason == drop_reason_t.NONE) {
+        if (md.op != op_t.FORWARD && md.op != op_t.DROP && md.reason == drop_reason_t.NONE) {
             steps.apply(hdr, md, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
         if (md.reason != drop_reason_t.NONE) {
