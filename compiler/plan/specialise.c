@@ -245,10 +245,14 @@ static void uses_of_stmt(struct uses *u, const struct ir_stmt *s) {
         const int known = plan_known(u->facts, s->e);
         u->n_asking++;
         uses_of_condition(u, s->e);
+        const size_t before = u->n_asking;
         if (known != 0)
             uses_of_block(u, s->then_b);
+        const size_t then_asking = u->n_asking;
+        u->n_asking = before; // no packet asks in both branches: what asks in one counts for both
         if (known != 1)
             uses_of_block(u, s->else_b);
+        u->n_asking = then_asking > u->n_asking ? then_asking : u->n_asking;
         return;
     }
     if (s->kind == IR_APPLY)

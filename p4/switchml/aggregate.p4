@@ -30,7 +30,6 @@ struct ingress_metadata_t {
     bool          bad_checksum;
     bool          length_ok;
     bool          admitted;
-    bool          no_audience;    // of a collective operation: the job has none of this number
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;
@@ -274,9 +273,11 @@ control Lane(inout value_t low, inout value_t high, in ingress_metadata_t md) {
     }
 }
 
-// The elements of a packet that has none.
+// The elements of a packet that came without.
 control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
     action zeros() {
+        hdr.low.setValid();
+        hdr.high.setValid();
         hdr.low.v00 = 0;
         hdr.low.v01 = 0;
         hdr.low.v02 = 0;
@@ -344,7 +345,7 @@ control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
     }
 
     apply {
-        if (md.op == op_t.CONSUME && hdr.switchml.msg_type & MSG_TYPE_EMPTY_MASK == MSG_TYPE_EMPTY) {
+        if (md.op == op_t.CONSUME && !hdr.high.isValid()) {
             zeros();
         }
     }

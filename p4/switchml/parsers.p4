@@ -24,6 +24,7 @@ const PortId_t RECIRCULATE_PIPE_3 = PIPE_3 ++ 7w68;
 // of two copies the packet that completes a slot to both ports, and each copy knows by its port what it is to become.
 const PortId_t BRIEF_PIPE_0 = PIPE_0 ++ 7w70;
 const PortId_t BRIEF_PIPE_1 = PIPE_1 ++ 7w70;
+const PortId_t BRIEF_PIPE_2 = PIPE_2 ++ 7w70;
 const PortId_t BRIEF_PIPE_3 = PIPE_3 ++ 7w70;
 const MulticastGroupId_t SPLIT_PIPE_0 = 14w0x3ffc ++ PIPE_0;
 const MulticastGroupId_t SPLIT_PIPE_1 = 14w0x3ffc ++ PIPE_1;
@@ -38,7 +39,6 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.advance(PORT_METADATA_SIZE);
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
-        md.no_audience = false;
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;
             RECIRCULATE_PIPE_1: parse_bridge;
@@ -46,6 +46,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             RECIRCULATE_PIPE_3: parse_bridge;
             BRIEF_PIPE_0: parse_brief;
             BRIEF_PIPE_1: parse_brief;
+            BRIEF_PIPE_2: parse_brief;
             BRIEF_PIPE_3: parse_brief;
             default: parse_ethernet;
         }
@@ -70,8 +71,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32): parse_no_high;
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): parse_no_elements;
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;
             (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
@@ -106,9 +106,8 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
-        pkt.advance(1024);
         md.op = op_t.READ_BRIEF;
-        transition accept;
+        transition parse_high;
     }
 
     state parse_ethernet {
@@ -144,8 +143,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.exponents);
         md.op = op_t.ARRIVE;
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32): parse_no_high;
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): parse_no_elements;
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;
             (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
@@ -160,18 +158,6 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_elements {
         pkt.extract(hdr.low);
         pkt.extract(hdr.high);
-        transition accept;
-    }
-
-    // The same of a packet without elements: Zeros sets them.
-    state parse_no_high {
-        hdr.high.setValid();
-        transition accept;
-    }
-
-    state parse_no_elements {
-        hdr.low.setValid();
-        hdr.high.setValid();
         transition accept;
     }
 

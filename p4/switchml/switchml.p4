@@ -122,7 +122,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action nobody() {
-        md.no_audience = true;
+        md.reason = drop_reason_t.NO_AUDIENCE;
     }
 
     table audiences {
@@ -149,28 +149,43 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
     table lengths {
         key = {
-            hdr.switchml.msg_type : ternary;
-            hdr.switchml.size     : ternary;
-            hdr.ipv4.total_len    : ternary;
-            hdr.udp.length        : ternary;
+            hdr.switchml.size  : exact;
+            hdr.ipv4.total_len : exact;
+            hdr.udp.length     : exact;
         }
         actions = {
             length_fits;
             length_differs;
         }
         const entries = {
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
-            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _, _)                                                      : length_differs();
-            (_, packet_size_t.ELEMENTS_32, 166, 146)                                                               : length_fits();
-            (_, packet_size_t.ELEMENTS_64, 294, 274)                                                               : length_fits();
-            (_, packet_size_t.ELEMENTS_128, 550, 530)                                                              : length_fits();
-            (_, packet_size_t.ELEMENTS_256, 1062, 1042)                                                            : length_fits();
+            (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
+            (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
+            (packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
+            (packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
         }
         const default_action = length_differs;
-        size = 9;
+        size = 4;
+    }
+
+    // The same of a packet without elements, which has a size all the same.
+    table empty_lengths {
+        key = {
+            hdr.switchml.size  : exact;
+            hdr.ipv4.total_len : exact;
+            hdr.udp.length     : exact;
+        }
+        actions = {
+            length_fits;
+            length_differs;
+        }
+        const entries = {
+            (packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+        }
+        const default_action = length_differs;
+        size = 4;
     }
 
     action consume() {
@@ -232,9 +247,13 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     apply {
         workers.apply();
         sessions.apply();
-        lengths.apply();
+        if (hdr.high.isValid()) {
+            lengths.apply();
+        } else {
+            empty_lengths.apply();
+        }
         screen.apply();
-        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE && md.reason == drop_reason_t.NONE) {
             audiences.apply();
         }
     }
@@ -280,6 +299,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action deliver_brief() {
+        hdr.high.setInvalid();
         hdr.bridge.op = op_t.READ_BRIEF;
         ig_tm_md.mcast_grp_a = hdr.bridge.brief_group;
     }
@@ -294,6 +314,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action deliver_brief_to_worker() {
+        hdr.high.setInvalid();
         hdr.bridge.op = op_t.READ_BRIEF;
         deliver_to_worker();
     }
@@ -310,6 +331,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         md.reason = reason;
     }
 
+    // What becomes of packets of plain sums, and of all results.
     table steps {
         key = {
             md.op                        : ternary;
@@ -318,15 +340,11 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             md.missing                   : ternary;
             hdr.bridge.num_workers       : ternary;
             hdr.bridge.unicast           : ternary;
-            hdr.switchml.msg_type        : ternary;
-            hdr.bridge.group             : ternary;
-            md.no_audience               : ternary;
         }
         actions = {
             again;
             next_pipe;
             start_result;
-            split_result;
             deliver_brief;
             deliver_brief_to_worker;
             deliver_to_job;
@@ -335,84 +353,126 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
-            (_, _, _, _, _, _, _, _, true): refuse(drop_reason_t.NO_AUDIENCE);
-
-            // What has no elements gets none on the way.
-            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _): next_pipe(RECIRCULATE_PIPE_0);
-            (op_t.RELAY, _, _, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
-            // Of a collective operation whose elements nobody wants there is one result without them.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            // Of others there are two.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, _, _, _, _, _, _, _, _): absorb();
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _): absorb();
 
             // A repetition: of a complete slot it asks for the result, else there is nothing to say.
-            // Who wants no elements in the answer gets none.
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, _, _, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_3, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, PIPE_2, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, PIPE_1, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _, _, _) : deliver_to_job();
-            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _, _, _) : deliver_to_worker();
-            (op_t.READ_NONE, _, _, _, _, 0, _, _, _): deliver_to_job();
-            (op_t.READ_NONE, _, _, _, _, 1, _, _, _): deliver_to_worker();
-            (op_t.READ_BRIEF, _, _, _, _, 0, _, _, _): deliver_brief();
-            (op_t.READ_BRIEF, _, _, _, _, 1, _, _, _): deliver_brief_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0)     : deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1)     : deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 0)    : deliver_brief();
+            (op_t.READ_BRIEF, _, _, _, _, 1)    : deliver_brief_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
-        size = 64;
+        size = 40;
+    }
+
+    // The same for packets of collective operations, until their slot is complete. A table of its own, so that plain sums
+    // do not pay for it.
+    table collective_steps {
+        key = {
+            md.op                        : ternary;
+            hdr.switchml.size            : ternary;
+            ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
+            md.missing                   : ternary;
+            hdr.bridge.num_workers       : ternary;
+            hdr.switchml.msg_type        : ternary;
+            hdr.bridge.group             : ternary;
+        }
+        actions = {
+            next_pipe;
+            start_result;
+            split_result;
+            absorb;
+            refuse;
+        }
+        const entries = {
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+
+            // If nobody wants the elements, there is one result without them.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, 0) : start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, 0) : start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, 0) : start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, 0) : start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            // Else there are two.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _) : split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _) : split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _) : split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _) : split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _, _)                         : absorb();
+
+            // Who asks again and wants no elements in the answer gets none.
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _) : start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _) : start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _, _)                         : refuse(drop_reason_t.DUPLICATE);
+        }
+        const default_action = refuse(drop_reason_t.BAD_STATE);
+        size = 40;
     }
 
     apply {
-        steps.apply();
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE &&
+            (md.op == op_t.CONSUME || md.op == op_t.DUPLICATE)) {
+            collective_steps.apply();
+        } else {
+            steps.apply();
+        }
     }
 }
 
@@ -468,7 +528,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         lanes.apply(hdr, md);
 
-        if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
+        if (md.op != op_t.FORWARD && md.op != op_t.DROP && md.reason == drop_reason_t.NONE) {
             steps.apply(hdr, md, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
         if (md.reason != drop_reason_t.NONE) {
@@ -551,7 +611,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
-        if (hdr.bridge.collective != 0 || hdr.bridge.op == op_t.READ_BRIEF) {
+        if (hdr.bridge.collective != 0) {
             lengths.apply();
         }
     }

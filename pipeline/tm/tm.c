@@ -312,7 +312,10 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
         if (runs) {
             p->head = l->lender.head;
             p->len = l->lender.len;
-            copy_lines(core, data, l->lender.kept, l->lender.changed);
+            if (__builtin_expect(l->lender.changed > LINE_BYTES, 0))
+                copy_lines(core, data, l->lender.kept, l->lender.changed);
+            else if (l->lender.changed > 0)
+                core->copy_line(data, l->lender.kept); // of most programs one, without a loop
         }
         copies++;
     }
