@@ -392,8 +392,8 @@ static bool translate_within_limits(struct compilation *c) {
     return false;
 }
 
-static struct compile_checked *check_for(const struct compile_options *opt, FILE *messages,
-                                         unsigned seconds);
+static struct compile_checked *check_within(const struct compile_options *opt, FILE *messages,
+                                            unsigned seconds);
 
 // The model changes the program that it looks at, so it gets one of its own. What it has to say is
 // no message of this compilation.
@@ -410,7 +410,7 @@ static void compile_place(struct compilation *c) {
     FILE *nowhere = c->opt->bfrt ? fopen("/dev/null", "we") : NULL;
     if (!nowhere)
         return;
-    struct compile_checked *k = check_for(&opt, nowhere, STAGES_SECONDS);
+    struct compile_checked *k = check_within(&opt, nowhere, STAGES_SECONDS);
     fclose(nowhere);
     c->stages = stages_of_report(c->a, k->report);
     compile_checked_free(k);
@@ -526,8 +526,8 @@ static enum compile_verdict check_within_limits(struct compilation *c,
     return COMPILE_REFUSED;
 }
 
-static struct compile_checked *check_for(const struct compile_options *opt, FILE *messages,
-                                         unsigned seconds) {
+static struct compile_checked *check_within(const struct compile_options *opt, FILE *messages,
+                                            unsigned seconds) {
     struct arena *a = arena_new();
     struct checking *k = ARENA_NEW(a, struct checking);
     k->c = (struct compilation){
@@ -545,7 +545,7 @@ static struct compile_checked *check_for(const struct compile_options *opt, FILE
 }
 
 struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages) {
-    return check_for(opt, messages, COMPILE_MAX_SECONDS);
+    return check_within(opt, messages, COMPILE_MAX_SECONDS);
 }
 
 void compile_checked_free(struct compile_checked *c) {
