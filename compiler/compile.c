@@ -48,10 +48,13 @@ struct compilation {
     size_t length;
     struct emit_units units; // of the text
     FILE *file;              // that is being written, or null; closed when the compilation is left
+    unsigned seconds;        // of processor time at most
     jmp_buf leave;           // where to, at a limit
 };
 
 #define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows
+
+#define STAGES_SECONDS 4 // of processor time for what only snapshots need
 
 #define TOO_MUCH_TIME                                                                              \
     "compiling '%s' takes more than %d s of processor time, the most that Silken's compiler uses " \
@@ -59,7 +62,7 @@ struct compilation {
 
 // Limits the rest of the compilation. Returns false a second time if a limit was exceeded.
 #define WITHIN_LIMITS(c)                                                                           \
-    (arena_limit((c)->a, COMPILE_MAX_MEMORY - SPARE_MEMORY, COMPILE_MAX_SECONDS, &(c)->leave),     \
+    (arena_limit((c)->a, COMPILE_MAX_MEMORY - SPARE_MEMORY, (c)->seconds, &(c)->leave),            \
      setjmp((c)->leave) == 0)
 
 static void left_at_limit(struct compilation *c) {
@@ -389,9 +392,12 @@ static bool translate_within_limits(struct compilation *c) {
     return false;
 }
 
+static struct compile_checked *check_within(const struct compile_options *opt, FILE *messages,
+                                            unsigned seconds);
+
 // The model changes the program that it looks at, so it gets one of its own. What it has to say is
 // no message of this compilation.
-static struct compile_checked *compile_place(struct compilation *c) {
+static void compile_place(struct compilation *c) {
     const struct compile_options opt = {.path = c->opt->path,
                                         .include_dirs = c->opt->include_dirs,
                                         .n_include_dirs = c->opt->n_include_dirs,
@@ -403,24 +409,24 @@ static struct compile_checked *compile_place(struct compilation *c) {
                                         .target = c->opt->target};
     FILE *nowhere = c->opt->bfrt ? fopen("/dev/null", "we") : NULL;
     if (!nowhere)
-        return NULL;
-    struct compile_checked *k = compile_check(&opt, nowhere);
+        return;
+    struct compile_checked *k = check_within(&opt, nowhere, STAGES_SECONDS);
     fclose(nowhere);
     c->stages = stages_of_report(c->a, k->report);
-    return k;
+    compile_checked_free(k);
 }
 
 char *compile_p4(const struct compile_options *opt, FILE *messages) {
-    struct compilation c = {.opt = opt, .messages = messages, .a = arena_new()};
+    struct compilation c = {
+        .opt = opt, .messages = messages, .a = arena_new(), .seconds = COMPILE_MAX_SECONDS};
     char *path = NULL;
-    struct compile_checked *placed = compile_place(&c);
+    compile_place(&c);
     c.d = diag_new(c.a);
     net_up(opt);
     bool ok = translate_within_limits(&c);
     arena_limit(c.a, 0, 0, NULL);
     net_down(opt);
     diag_print(c.d, messages, opt->colour);
-    compile_checked_free(placed);
     if (ok)
         path = opt->parse_only ? strdup("") : object(&c);
     free(c.text);
@@ -520,10 +526,12 @@ static enum compile_verdict check_within_limits(struct compilation *c,
     return COMPILE_REFUSED;
 }
 
-struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages) {
+static struct compile_checked *check_within(const struct compile_options *opt, FILE *messages,
+                                            unsigned seconds) {
     struct arena *a = arena_new();
     struct checking *k = ARENA_NEW(a, struct checking);
-    k->c = (struct compilation){.opt = opt, .messages = messages, .a = a, .d = diag_new(a)};
+    k->c = (struct compilation){
+        .opt = opt, .messages = messages, .a = a, .d = diag_new(a), .seconds = seconds};
     struct chip_report *report;
     net_up(opt);
     k->public.verdict = check_within_limits(&k->c, &report);
@@ -534,6 +542,10 @@ struct compile_checked *compile_check(const struct compile_options *opt, FILE *m
     (k->public.verdict == COMPILE_REFUSED ? diag_print : diag_print_warnings)(k->c.d, messages,
                                                                               opt->colour);
     return &k->public;
+}
+
+struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages) {
+    return check_within(opt, messages, COMPILE_MAX_SECONDS);
 }
 
 void compile_checked_free(struct compile_checked *c) {

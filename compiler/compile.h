@@ -14,8 +14,8 @@
 //
 // A compilation, the C compiler apart, uses at most COMPILE_MAX_MEMORY bytes and
 // COMPILE_MAX_SECONDS of processor time. A program that needs more is refused with a message that
-// names the limit. For BF Runtime's schema the model of the chip sees the program first, within the
-// same limits; beyond them the schema has no snapshots.
+// names the limit. For BF Runtime's schema the model of the chip sees the program first, with
+// at most 4 seconds of its own; a program that takes longer has no snapshots in its schema.
 //
 // Files, and the rooms of the compiler:
 //

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static void stages_add_table(struct arena *a, struct schema_stages *s, const struct chip_unit *u) {
-    struct schema_stage_table t = {.name = u->name, .first = u->parts.v[0].stage};
+    struct schema_stage_table t = {.name = arena_printf(a, "%s", u->name),
+                                   .first = u->parts.v[0].stage};
     for (size_t i = 0; i < u->parts.n; i++) {
         const unsigned stage = u->parts.v[i].stage;
         t.first = stage < t.first ? stage : t.first;
@@ -19,7 +20,8 @@ static struct schema_stage_field *stages_field(struct arena *a, struct schema_st
         if (strcmp(s->fields.v[i].name, name) == 0)
             return &s->fields.v[i];
     VEC_PUSH(a, &s->fields,
-             ((struct schema_stage_field){.name = name, .live = false, .written = UINT_MAX}));
+             ((struct schema_stage_field){
+                 .name = arena_printf(a, "%s", name), .live = false, .written = UINT_MAX}));
     return &s->fields.v[s->fields.n - 1];
 }
 

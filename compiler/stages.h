@@ -8,8 +8,8 @@
 #include "compiler/chip/chip.h"
 #include "compiler/describe/schema.h"
 
-// Two for each pipeline of the report, ingress and egress, in memory of 'a'; names are the
-// report's. Null: the report has no placement.
+// Two for each pipeline of the report, ingress and egress, in memory of 'a', which may outlive the
+// report. Null: the report has no placement.
 const struct schema_stages *stages_of_report(struct arena *a, const struct chip_report *r);
 
 #endif
