@@ -61,6 +61,9 @@ seed() { # TARGET FOLDER
         fuzz_config | fuzz_state | fuzz_job_file | fuzz_section) copies "$2" '*.json' ;;
         fuzz_capture) python3 harness/pcap/capture/fuzz_seeds.py "$2" ;;
         fuzz_memif) python3 harness/memif/fuzz_seeds.py "$2" ;;
+        fuzz_http) # requests of the page, and a host that is half in brackets
+            printf 'GET /trace?table=a%%2eb&a=%%41+x HTTP/1.1\r\nHost: a.example:1\r\nOrigin: http://a.example:1\r\nX-Silken: page\r\n\r\n' >"$2/seed-trace"
+            printf 'GET / HTTP/1.1\nHost: [:80\n\n' >"$2/seed-bracket" ;;
         fuzz_frame) python3 harness/control/tor/fuzz_seeds.py "$2" ;;
         fuzz_packets | fuzz_brt | fuzz_p4rt | fuzz_rpc | fuzz_tor) # long ones: an order takes some 40 bytes
             for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done
