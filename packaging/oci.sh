@@ -20,7 +20,7 @@ mkdir "$dir/debs"
 cp "$debs"/silken_*.deb "$debs"/libsilken0_*.deb "$debs"/python3-silken_*.deb "$dir/debs"
 mmdebstrap --variant=minbase --mode=root --include=dataset-fashion-mnist \
     --customize-hook="copy-in $dir/debs /" \
-    --customize-hook='chroot "$1" apt-get install -q -y --no-install-recommends /debs/silken_*.deb /debs/libsilken0_*.deb /debs/python3-silken_*.deb' \
+    --customize-hook='chroot "$1" sh -c "apt-get install -q -y --no-install-recommends /debs/*.deb"' \
     --customize-hook='rm -rf "$1/debs"' \
     "$codename" "$dir/root.tar" "$sources"
 container=$(buildah from scratch)
