@@ -53,10 +53,12 @@ static const char *const flags[] = {
 // block for cold when it guesses that a thousandth of the calls reach it, as it does of what a
 // program does after a dozen conditions, and does not unroll loops there: but that is what the
 // program is about. The second option puts that limit where it does not matter.
-static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512",
+static const char *const fast_flags[] = {"-O3",
+                                         "-mprefer-vector-width=512",
                                          "-fno-tree-slp-vectorize",
                                          "--param=hot-bb-frequency-fraction=1000000",
-                                         "-Wno-unused-command-line-argument", NULL};
+                                         "-Wno-unused-command-line-argument",
+                                         NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
 // Of so much text the parser alone is a function in which passes take time by the square.

@@ -30,6 +30,7 @@ struct ingress_metadata_t {
     bool          bad_checksum;
     bool          length_ok;
     bool          admitted;
+    bool          no_audience;    // of a collective operation: the job has none of this number
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;

@@ -39,6 +39,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.advance(PORT_METADATA_SIZE);
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
+        md.no_audience = false;
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;
             RECIRCULATE_PIPE_1: parse_bridge;

@@ -122,7 +122,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action nobody() {
-        md.reason = drop_reason_t.NO_AUDIENCE;
+        md.no_audience = true;
     }
 
     table audiences {
@@ -253,7 +253,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             empty_lengths.apply();
         }
         screen.apply();
-        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE && md.reason == drop_reason_t.NONE) {
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
             audiences.apply();
         }
     }
@@ -467,8 +467,10 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     apply {
-        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE &&
-            (md.op == op_t.CONSUME || md.op == op_t.DUPLICATE)) {
+        if (md.no_audience) {
+            refuse(drop_reason_t.NO_AUDIENCE);
+        } else if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE &&
+                   (md.op == op_t.CONSUME || md.op == op_t.DUPLICATE)) {
             collective_steps.apply();
         } else {
             steps.apply();
@@ -528,7 +530,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         lanes.apply(hdr, md);
 
-        if (md.op != op_t.FORWARD && md.op != op_t.DROP && md.reason == drop_reason_t.NONE) {
+        if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
             steps.apply(hdr, md, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
         if (md.reason != drop_reason_t.NONE) {
