@@ -19,7 +19,10 @@ static int spaces_make_one(const struct spaces *s) {
         return -1;
     }
     const int fd = here();
-    return setns(s->own, CLONE_NEWNET) ? -1 : fd;
+    if (setns(s->own, CLONE_NEWNET)) {
+        abort(); // it was this process's, and is held
+    }
+    return fd;
 }
 
 static void spaces_go(const struct spaces *s, int space) {
@@ -46,12 +49,12 @@ int spaces_join(const struct spaces *s, unsigned one, const char *its, unsigned 
         return -1;
     }
     snprintf(command, sizeof command,
-             "ip link add %s type veth peer name %s netns /proc/%s/fd/%d && "
-             "ip link set %s up",
+             "ip link add name %s type veth peer name %s netns /proc/%s/fd/%d && "
+             "ip link set dev %s up",
              its, others, self, s->space[other], its);
     spaces_enter(s, one);
     bool good = system(command) == 0; // names and numbers of ours
-    snprintf(command, sizeof command, "ip link set %s up", others);
+    snprintf(command, sizeof command, "ip link set dev %s up", others);
     spaces_enter(s, other);
     good = good && system(command) == 0;
     spaces_leave(s);
@@ -74,7 +77,7 @@ int spaces_make(struct spaces *s, unsigned count, char *error, size_t error_size
     }
     if (!good) {
         snprintf(error, error_size, "cannot make a network namespace: %s%s", strerror(errno),
-                 errno == EPERM ? "; --links veth needs root" : "");
+                 errno == EPERM ? "; it needs root" : "");
     }
     return good ? 0 : -1;
 }

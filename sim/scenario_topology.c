@@ -8,7 +8,6 @@
 //                  last
 //     leaf-spine   s0 ... with hosts, each with a trunk to every one of p0 ...
 //     custom       as listed
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +220,9 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
     sk_at_keys(&config, config_keys);
     read_queues(&config);
     json_t *tor = json_object_get(config.value, "tor");
-    if (tor)
+    if (tor && !json_is_object(tor))
+        sk_at_fail(&config, "\"tor\" must be an object");
+    else if (tor)
         out->tor = kept_text(m, tor);
     json_object_del(config.value, "tor");
     out->config = kept_text(m, config.value);
@@ -392,15 +393,27 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 // "10.1.0.2/24", or with 'length' null "10.1.0.2". Null after failing the document.
 static const char *topology_read_ipv4(const struct sk_at *of, const char *key, bool length) {
     const struct sk_at at = sk_at_member(of, key);
-    const char *text = json_string_value(at.value), *slash = text ? strchr(text, '/') : NULL;
-    char address[16] = "", *end = NULL;
-    struct in_addr ip;
-    if (text && (slash != NULL) == length)
-        snprintf(address, sizeof address, "%.*s", (int)(slash ? slash - text : 15), text);
-    const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
-    if (inet_pton(AF_INET, address, &ip) == 1 &&
-        (!slash || (end != slash + 1 && *end == 0 && bits >= 1 && bits <= 32)))
-        return text;
+    const char *text = json_string_value(at.value);
+    unsigned part[4], bits = 0;
+    char more = 0, *kept = scn_keep(of, 24, 1);
+    int n = 0;
+    if (text && text[strspn(text, "0123456789./")]) // scanf passes over white space
+        text = NULL;
+    if (text && length)
+        n = sscanf(text, "%3u.%3u.%3u.%3u/%2u%c", &part[0], &part[1], &part[2], &part[3], &bits,
+                   &more);
+    else if (text)
+        n = sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &more);
+    bool good = n == (length ? 5 : 4) && (!length || (bits >= 1 && bits <= 32));
+    for (int i = 0; i < 4 && good; i++)
+        good = part[i] < (i ? 256u : 224u);
+    if (good && part[0] > 0) {
+        // from the numbers: nothing else that the text has gets any further
+        const int used = snprintf(kept, 24, "%u.%u.%u.%u", part[0], part[1], part[2], part[3]);
+        if (length)
+            snprintf(kept + used, 24 - (size_t)used, "/%u", bits);
+        return kept;
+    }
     sk_at_fail(at.value ? &at : of, "%s must be an IPv4 address%s", key,
                length ? " with the length of its prefix" : "");
     return NULL;
@@ -416,6 +429,8 @@ static void topology_read_addresses(struct scenario *s, const struct sk_at *topo
         const uint32_t station = scn_station_named(s, &host, true, false);
         if (list.doc->failed)
             return;
+        if (s->stations[station].address)
+            sk_at_fail(&host, "'%s' has an address already", s->stations[station].name);
         s->stations[station].address = topology_read_ipv4(&item, "address", true);
         if (sk_at_member(&item, "gateway").value)
             s->stations[station].gateway = topology_read_ipv4(&item, "gateway", false);

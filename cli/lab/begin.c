@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,6 +22,8 @@
 #include "cli/cli.h"
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
+#include "control/tables/names.h"
+#include "sim/own/own.h"
 #include "sim/real.h"
 #include "stages/state.h"
 
@@ -56,6 +59,17 @@ static json_t *begin_link(const struct lab *l, uint32_t cable) {
                      (int)c->a, "interface", a, "station", (int)c->b, "interface", b);
 }
 
+// While it comes up it has no stations yet.
+static int begin_announce(const struct lab *l, struct sk_error *err) {
+    const pid_t self = place_self();
+    json_t *lab =
+        json_pack("{s:s, s:s, s:i, s:I, s:[], s:[]}", "name", l->o->name, "file", l->o->file, "pid",
+                  (int)self, "began", (json_int_t)place_began(self), "stations", "links");
+    const int status = place_write(l->folder, "lab.json", lab, err);
+    json_decref(lab);
+    return status;
+}
+
 static int begin_say(const struct lab *l, struct sk_error *err) {
     const pid_t self = place_self();
     json_t *stations = json_array(), *links = json_array();
@@ -83,8 +97,9 @@ static void begin_order(struct lab *l, const char *line) {
     const bool on = strchr(line, '+') != NULL;
     if (which < l->sc->n_stations && l->switches[which] && !on)
         lab_switch_stop(l, which);
-    else if (which < l->sc->n_stations && !l->switches[which] && on)
-        lab_switch_start(l, which, &err);
+    else if (which < l->sc->n_stations && !l->switches[which] && on &&
+             lab_switch_start(l, which, &err) < 0)
+        fprintf(stderr, "%s\n", err.text);
 }
 
 static void begin_orders(struct lab *l) {
@@ -102,12 +117,20 @@ static void begin_orders(struct lab *l) {
 
 // The first process of a namespace is the parent of all orphans in it.
 static void begin_collect(struct lab *l) {
-    for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        const char *who = pid == l->carrier ? "the carrier" : NULL;
         if (pid == l->carrier)
             l->carrier = 0;
         for (uint32_t i = 0; i < l->sc->n_stations; i++)
-            if (l->switches[i] == pid)
+            if (l->switches[i] == pid) {
                 l->switches[i] = 0;
+                who = l->sc->stations[i].name;
+            }
+        if (who)
+            fprintf(stderr, "%s has ended by itself, %s %d\n", who,
+                    WIFSIGNALED(status) ? "signal" : "status",
+                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
 }
 
@@ -122,6 +145,8 @@ static void begin_live(struct lab *l, int signals) {
             if (signal.ssi_signo != SIGCHLD)
                 return;
             begin_collect(l);
+            if (!l->carrier) // without cables it is no network: whoever waits shall know
+                return;
         }
         if (l->ordered >= 0 && wait[1].revents)
             begin_orders(l);
@@ -129,7 +154,7 @@ static void begin_live(struct lab *l, int signals) {
 }
 
 static void begin_stop(struct lab *l) {
-    if (l->carrier) {
+    if (l->carrier > 0) {
         kill(l->carrier, SIGTERM);
         for (int i = 0; i < 200 && waitpid(l->carrier, NULL, WNOHANG) == 0; i++)
             poll(NULL, 0, 10);
@@ -153,7 +178,8 @@ static int begin_simulate(struct lab *l, struct sk_error *err) {
 // nothing goes wrong.
 static int begin_without_jobs(struct lab *l, struct sk_error *err) {
     sim_free(l->sim);
-    l->sc->n_jobs = l->sc->n_libra = l->sc->n_background = l->sc->n_faults = 0;
+    own_close(l->sc);
+    l->sc->n_jobs = l->sc->n_libra = l->sc->n_own = l->sc->n_background = l->sc->n_faults = 0;
     l->sc->controller = NULL;
     return begin_simulate(l, err);
 }
@@ -181,12 +207,25 @@ static bool begin_is_alone(int told) {
     return poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP);
 }
 
-static int begin_make(struct lab *l, int told, struct sk_error *err) {
+static bool begin_is_ended(int signals) {
+    struct pollfd p = {.fd = signals, .events = POLLIN};
+    struct signalfd_siginfo signal;
+    while (poll(&p, 1, 0) > 0 && read(signals, &signal, sizeof signal) == sizeof signal)
+        if (signal.ssi_signo != SIGCHLD)
+            return true;
+    return false;
+}
+
+static int begin_make(struct lab *l, int told, int signals, struct sk_error *err) {
+    if (begin_announce(l, err) < 0)
+        return -1;
     int (*const steps[])(struct lab *, struct sk_error *) = {begin_load, lab_net_make,
                                                              lab_switches_make};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (begin_is_alone(told))
             return sk_fail(err, "who began the lab has ended");
+        if (begin_is_ended(signals))
+            return sk_fail(err, "it was told to end");
         if (steps[i](l, err) < 0)
             return -1;
     }
@@ -201,17 +240,27 @@ static void begin_tell(int told, const char *text) {
         _exit(1);
 }
 
+// A socket for each end of a cable, and a namespace for each station.
+static void begin_want_descriptors(void) {
+    struct rlimit most;
+    if (getrlimit(RLIMIT_NOFILE, &most) < 0)
+        return;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
 static void begin_first_process(struct lab *l, int told) {
     struct sk_error err;
     sigset_t all;
+    begin_want_descriptors();
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGPIPE, SIG_IGN);
     const int signals = signalfd(-1, &all, SFD_CLOEXEC);
     // who began it waits for nothing but the socket; messages of the compiler are for the terminal
-    if (!freopen("/dev/null", "re", stdin) || !freopen("/dev/null", "we", stdout))
+    if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
         _exit(1);
-    if (signals < 0 || begin_make(l, told, &err) < 0) {
+    if (signals < 0 || begin_make(l, told, signals, &err) < 0) {
         begin_tell(told, signals < 0 ? "signalfd() is refused" : err.text);
         if (l->switches)
             begin_stop(l);
@@ -226,7 +275,7 @@ static void begin_first_process(struct lab *l, int told) {
     close(told);
     char log[256];
     lab_path(l, "lab", ".log", log);
-    if (!freopen(log, "ae", stderr))
+    if (!freopen(log, "a", stderr) || setvbuf(stderr, NULL, _IONBF, 0))
         _exit(1);
     begin_live(l, signals);
     begin_stop(l);
@@ -289,23 +338,45 @@ static int begin_read(int told, const char *name) {
     return EXIT_UNUSABLE;
 }
 
+// Names of stations are names of files and, for switches, of ports.
+static int begin_refuses(const struct scenario *sc, struct sk_error *err) {
+    static const char *const ours[] = {"lab", "carrier", "result"};
+    if (sc->n_stations >= SPACES_MAX)
+        return sk_fail(err, "%zu stations, and a lab has %d at most", sc->n_stations,
+                       SPACES_MAX - 1);
+    for (size_t i = 0; i < sc->n_stations; i++) {
+        const char *name = sc->stations[i].name;
+        bool good = place_is_name(name) && !sk_is_number(name) && strlen(name) <= 40;
+        for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+            good &= strcmp(name, ours[k]) != 0;
+        if (!good)
+            return sk_fail(err,
+                           "station '%s' must have another name in a lab: letters, digits, '-', "
+                           "'_', '.', at most 40, no number, and not lab, carrier or result",
+                           name);
+    }
+    return 0;
+}
+
 int lab_begin(const struct lab_options *o) {
     struct lab l = {.o = o, .ordered = -1};
+    for (int fd = 0; fd >= 0 && fd <= 2;) // who closed them gets none of the lab's in their place
+        if ((fd = open("/dev/null", O_RDWR)) > 2)
+            close(fd);
     struct sk_error err;
     char folder[PLACE_PATH];
-    int told[2];
+    int told[2], lock = -1; // the lab inherits the lock
     l.sc = sim_scenario_read(o->file, &err);
     if (!l.sc) {
         fprintf(stderr, "silken lab: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
     int status = EXIT_UNUSABLE;
-    if (l.sc->n_stations > SPACES_MAX)
-        fprintf(stderr, "silken lab: %s: %zu stations, and a lab has %d at most\n", o->file,
-                l.sc->n_stations, SPACES_MAX);
+    if (begin_refuses(l.sc, &err) < 0)
+        fprintf(stderr, "silken lab: %s: %s\n", o->file, err.text);
     else if (o->jobs && real_refuses(l.sc, &err) < 0)
         fprintf(stderr, "silken lab: %s: %s\n", o->file, err.text);
-    else if (place_make(o->name, folder, &err) < 0)
+    else if (place_make(o->name, folder, &lock, &err) < 0)
         fprintf(stderr, "silken lab: %s\n", err.text);
     else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told) < 0)
         fprintf(stderr, "silken lab: no descriptor is left\n");
@@ -324,6 +395,8 @@ int lab_begin(const struct lab_options *o) {
         if (status != EXIT_GOOD && between > 0)
             fprintf(stderr, "silken lab: its logs are in %s\n", folder);
     }
+    if (lock >= 0)
+        close(lock);
     sim_scenario_free(l.sc);
     return status;
 }

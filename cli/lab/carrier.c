@@ -6,6 +6,7 @@
 // "state" besides what `silken sim --json` writes.
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
@@ -25,6 +26,7 @@
 #include "sim/real.h"
 #include "sim/result.h"
 
+#define TAG           4u // bytes of a tag
 #define BURST         32
 #define SECONDS       2                   // for a switch to answer
 #define LONG_NS       UINT64_C(200000000) // between two looks at whether it is to end
@@ -38,7 +40,7 @@ struct carrier {
     struct epoll_event ready[BURST]; // sockets with frames
     int n_ready, at_ready;
     unsigned from_one; // frames taken from the first of these
-    uint8_t frame[SIM_MAX_FRAME + 1];
+    uint8_t frame[TAG + SIM_MAX_FRAME + 1], *first;
     uint64_t began, reported;
     const char *state;
     int orders; // to the lab's process
@@ -62,13 +64,45 @@ static bool carrier_leave(void *aux, uint32_t link, const uint8_t *frame, uint32
     return send(c->sockets[link], frame, length, MSG_DONTWAIT) == (ssize_t)length;
 }
 
+// The kernel takes the first tag of 802.1Q out of a frame before packet sockets see it. The length
+// with the tag back in its place; -1: there is no frame.
+static ssize_t carrier_receive(struct carrier *c, int socket) {
+    struct iovec part = {c->frame + TAG, sizeof c->frame - TAG};
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    const ssize_t n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC);
+    c->first = c->frame + TAG;
+    for (struct cmsghdr *h = CMSG_FIRSTHDR(&message); n >= ETH_HLEN && h;
+         h = CMSG_NXTHDR(&message, h)) {
+        struct tpacket_auxdata aux;
+        if (h->cmsg_level != SOL_PACKET || h->cmsg_type != PACKET_AUXDATA)
+            continue;
+        memcpy(&aux, CMSG_DATA(h), sizeof aux);
+        if (!(aux.tp_status & TP_STATUS_VLAN_VALID))
+            continue;
+        const bool has_type = aux.tp_status & TP_STATUS_VLAN_TPID_VALID;
+        const uint16_t tag[2] = {htons(has_type ? aux.tp_vlan_tpid : ETH_P_8021Q),
+                                 htons(aux.tp_vlan_tci)};
+        c->first = c->frame;
+        memmove(c->frame, c->frame + TAG, 12);
+        memcpy(c->frame + 12, tag, TAG);
+        return n + (ssize_t)TAG;
+    }
+    return n;
+}
+
 // A socket gives a burst and then the next one has its turn; epoll names those that have more.
 static bool carrier_enter(void *aux, uint32_t *link, const uint8_t **frame, uint32_t *length) {
     struct carrier *c = aux;
     while (c->at_ready < c->n_ready) {
         const uint32_t end = c->ready[c->at_ready].data.u32;
-        const ssize_t n =
-            recv(c->sockets[end], c->frame, sizeof c->frame, MSG_DONTWAIT | MSG_TRUNC);
+        const ssize_t n = carrier_receive(c, c->sockets[end]);
         if (n < 0 || ++c->from_one == BURST) {
             c->at_ready++;
             c->from_one = 0;
@@ -76,7 +110,7 @@ static bool carrier_enter(void *aux, uint32_t *link, const uint8_t **frame, uint
         if (n < ETH_HLEN || n > SIM_MAX_FRAME)
             continue;
         *link = end ^ 1; // what comes from where a link ends goes into the one that leads back
-        *frame = c->frame;
+        *frame = c->first;
         *length = (uint32_t)n;
         return true;
     }
@@ -157,6 +191,7 @@ static int carrier_socket(const char *interface) {
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     if (at.sll_ifindex &&
         setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one) == 0 &&
+        setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof one) == 0 &&
         bind(fd, (const struct sockaddr *)&at, sizeof at) == 0)
         return fd;
     close(fd);
@@ -204,12 +239,15 @@ static int carrier_main(struct lab *l, int orders) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     lab_path(l, "carrier", ".log", log);
-    if (!freopen(log, "ae", stderr))
+    if (!freopen(log, "a", stderr) || setvbuf(stderr, NULL, _IONBF, 0))
         return 1;
     if (carrier_open(&c, &err) < 0) {
-        fprintf(stderr, "%s\n", err.text);
+        if (write(orders, err.text, strlen(err.text)) < 0)
+            fprintf(stderr, "%s\n", err.text);
         return 1;
     }
+    if (write(orders, "ready", 5) != 5)
+        return 1;
     c.began = sk_clock_now();
     carrier_tell(&c);
     real_run(l->sim, &real);
@@ -221,8 +259,9 @@ static int carrier_main(struct lab *l, int orders) {
 }
 
 int lab_carrier_start(struct lab *l, struct sk_error *err) {
+    char said[400] = "";
     int orders[2];
-    if (pipe(orders) < 0)
+    if (pipe2(orders, O_CLOEXEC) < 0)
         return sk_fail(err, "no descriptor is left for the cables");
     l->carrier = fork();
     if (l->carrier == 0) {
@@ -231,5 +270,11 @@ int lab_carrier_start(struct lab *l, struct sk_error *err) {
     }
     close(orders[1]);
     l->ordered = orders[0];
-    return l->carrier < 0 ? sk_fail(err, "no process is left for the cables") : 0;
+    if (l->carrier < 0)
+        return sk_fail(err, "no process is left for the cables");
+    // that its sockets are open, or why they are not
+    const ssize_t n = read(orders[0], said, sizeof said - 1);
+    if (n == 5 && strcmp(said, "ready") == 0)
+        return 0;
+    return sk_fail(err, "the cables: %s", n > 0 ? said : "their process has ended");
 }

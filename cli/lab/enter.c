@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +64,8 @@ static ssize_t enter_index(const json_t *list, const char *name) {
     size_t i;
     json_t *one;
     json_array_foreach(list, i, one) {
-        if (strcmp(json_string_value(json_object_get(one, "name")), name) == 0)
+        const char *its = json_string_value(json_object_get(one, "name"));
+        if (its && strcmp(its, name) == 0)
             return (ssize_t)i;
     }
     return -1;
@@ -90,6 +92,7 @@ int lab_exec(const char *name, int argc, char **argv) {
     else {
         const pid_t pid = fork(); // in the lab's PID namespace: the kernel ends it with the lab
         if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends with `silken lab exec`, too
             execvp(argv[1], argv + 1);
             fprintf(stderr, "silken lab: cannot run %s: %s\n", argv[1], strerror(errno));
             _exit(127);
@@ -184,7 +187,6 @@ int lab_pcap(const char *name, int argc, char **argv) {
     if (link < 0) {
         fprintf(stderr, "silken lab: there is no link '%s' in the lab\n", c.link);
     } else {
-        // at the second end: a host's link has its switch there, or its first end is the host's
         const json_t *end =
             json_array_get(json_object_get(json_array_get(links, (size_t)link), "ends"), 0);
         const json_int_t station = json_integer_value(json_object_get(end, "station"));

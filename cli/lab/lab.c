@@ -46,8 +46,7 @@ static int lab_down(const char *name) {
         fprintf(stderr, "silken lab: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
-    if (place_lives(lab))
-        kill(place_pid(lab), SIGTERM);
+    place_end(lab);
     for (int i = 0; i < 1000 && place_lives(lab); i++) {
         if (i == 800)
             kill(place_pid(lab), SIGKILL);
@@ -63,7 +62,7 @@ static int lab_down(const char *name) {
     return gone ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static volatile sig_atomic_t lab_interrupted;
+volatile sig_atomic_t lab_interrupted;
 static void lab_on_interrupt(int signal) {
     (void)signal;
     lab_interrupted = 1;
@@ -76,7 +75,7 @@ static int lab_run(const struct lab_options *o) {
     int status = lab_begin(o);
     if (status != EXIT_GOOD)
         return status;
-    status = lab_wait(o);
+    status = lab_interrupted ? EXIT_FAILED : lab_wait(o);
     const int down = lab_down(o->name);
     return status != EXIT_GOOD ? status : down;
 }
@@ -189,7 +188,7 @@ int cmd_lab(int argc, char **argv) {
         return cli_misused("lab", "'%s' is one word too many", argv[0]);
     a.o.name = a.lab;
     if (strcmp(command, "status") == 0)
-        return lab_status(a.lab, a.o.json != NULL);
+        return lab_status(a.lab, a.o.json);
     if (strcmp(command, "wait") == 0)
         return lab_wait(&a.o);
     if (strcmp(command, "down") == 0)

@@ -33,6 +33,7 @@
 #define SILKEN_CLI_LAB_LAB_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -99,8 +100,15 @@ int lab_begin(const struct lab_options *o);
 int lab_exec(const char *name, int argc, char **argv);
 int lab_pcap(const char *name, int argc, char **argv);
 
+// ---- lab.c
+extern volatile sig_atomic_t lab_interrupted; // `lab run` is to end
+
+// ---- lab.c
+extern volatile sig_atomic_t lab_interrupted; // `lab run` is to end
+
 // ---- report.c
-int lab_status(const char *name, bool json);
+// 'json': where to, or null for text.
+int lab_status(const char *name, const char *json);
 int lab_wait(const struct lab_options *o);
 
 #endif

@@ -31,7 +31,8 @@ void lab_interface(const struct scenario *sc, uint32_t cable, uint32_t station,
     const struct scn_cable *c = &sc->cables[cable];
     const uint32_t other = c->a == station ? c->b : c->a;
     const char *wanted = sc->stations[other].name;
-    bool good = strlen(wanted) < LAB_INTERFACE && strcmp(wanted, "lo") != 0;
+    bool good = strlen(wanted) < LAB_INTERFACE && strcmp(wanted, "lo") != 0 &&
+                strcmp(wanted, "all") != 0 && strcmp(wanted, "default") != 0;
     for (const char *x = wanted; *x; x++)
         good &= (*x >= 'a' && *x <= 'z') || (*x >= 'A' && *x <= 'Z') || (*x >= '0' && *x <= '9') ||
                 *x == '_';
@@ -101,9 +102,9 @@ static int net_host(const struct lab *l, uint32_t host) {
         return -1;
     lab_interface(l->sc, net_cable_of(l, host), host, name);
     lab_kernel_address(st, address);
-    fprintf(f, "link set %s address %02x:%02x:%02x:%02x:%02x:%02x\n", name, st->mac[0], st->mac[1],
-            st->mac[2], st->mac[3], st->mac[4], st->mac[5]);
-    fprintf(f, "link set %s up\n", name);
+    fprintf(f, "link set dev %s address %02x:%02x:%02x:%02x:%02x:%02x\n", name, st->mac[0],
+            st->mac[1], st->mac[2], st->mac[3], st->mac[4], st->mac[5]);
+    fprintf(f, "link set dev %s up\n", name);
     if (st->as->address) { // others are found by asking, as the scenario's own network has it
         fprintf(f, "address add %s dev %s\n", st->as->address, name);
         if (st->as->gateway)

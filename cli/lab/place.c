@@ -4,10 +4,15 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // ---- names ----
@@ -102,7 +107,8 @@ const char *place_folder(const json_t *lab) {
 }
 
 void place_remove(const char *folder) {
-    DIR *d = opendir(folder);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *e;
     while (d && (e = readdir(d)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
@@ -119,8 +125,8 @@ static bool place_is_ours(const char *folder) {
            (st.st_mode & 077) == 0;
 }
 
-int place_make(const char *name, char folder[PLACE_PATH], struct sk_error *err) {
-    char root[PLACE_PATH];
+int place_make(const char *name, char folder[PLACE_PATH], int *lock, struct sk_error *err) {
+    char root[PLACE_PATH], path[PLACE_PATH + 8];
     place_root(root);
     if (place_folder_of(name, folder) < 0)
         return sk_fail(err, "the folder of lab '%s' has too long a name", name);
@@ -128,10 +134,15 @@ int place_make(const char *name, char folder[PLACE_PATH], struct sk_error *err) 
         return sk_fail(err, "cannot make %s: %s", root, strerror(errno));
     if (!place_is_ours(root))
         return sk_fail(err, "%s is not a folder that only this user can use", root);
-    json_t *old = place_load(folder, "lab.json");
-    const bool lives = place_lives(old);
-    json_decref(old);
-    if (lives)
+    snprintf(path, sizeof path, "%s.lock", folder);
+    *lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*lock < 0)
+        return sk_fail(err, "cannot open %s: %s", path, strerror(errno));
+    // one that was killed a moment ago may still be on its way out
+    int held = -1;
+    for (int i = 0; i < 20 && (held = flock(*lock, LOCK_EX | LOCK_NB)) < 0; i++)
+        poll(NULL, 0, 50);
+    if (held < 0)
         return sk_fail(err,
                        "lab '%s' is up already; 'silken lab down' ends it, --name gives "
                        "another one a name",
@@ -151,11 +162,25 @@ int place_write(const char *folder, const char *file, const json_t *what, struct
     return 0;
 }
 
+int place_end(const json_t *lab) {
+    const pid_t pid = place_pid(lab);
+    const int fd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    // looked at after it is held: the number cannot be another one's any more
+    const int status = fd >= 0 && place_lives(lab)
+                           ? (int)syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0)
+                           : -1;
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 // ---- finding one ----
 
 static json_t *place_open(const char *name) {
     char folder[PLACE_PATH];
-    json_t *lab = place_folder_of(name, folder) == 0 ? place_load(folder, "lab.json") : NULL;
+    json_t *lab = place_folder_of(name, folder) == 0 && place_is_ours(folder)
+                      ? place_load(folder, "lab.json")
+                      : NULL;
     if (lab && json_object_set_new(lab, "folder", json_string(folder)) < 0) {
         json_decref(lab);
         return NULL;
@@ -167,13 +192,17 @@ json_t *place_find(const char *name, struct sk_error *err) {
     char root[PLACE_PATH];
     json_t *found = NULL;
     struct dirent *e;
+    place_root(root);
+    if (access(root, F_OK) == 0 && !place_is_ours(root)) {
+        sk_fail(err, "%s is not a folder that only this user can use", root);
+        return NULL;
+    }
     if (name) {
         found = place_is_name(name) ? place_open(name) : NULL;
         if (!found)
             sk_fail(err, "there is no lab '%s'", name);
         return found;
     }
-    place_root(root);
     DIR *d = opendir(root);
     while (d && (e = readdir(d))) {
         json_t *lab = place_is_name(e->d_name) ? place_open(e->d_name) : NULL;

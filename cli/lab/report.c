@@ -66,6 +66,15 @@ static void report_jobs(const json_t *result, FILE *out) {
         fprintf(out, "violated: %s\n", report_text(result, "violation"));
 }
 
+static int report_write(const json_t *result, const char *path) {
+    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    bool good = f && json_dumpf(result, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
+    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
+    if (!good)
+        fprintf(stderr, "silken lab: cannot write %s\n", path);
+    return good ? EXIT_GOOD : EXIT_UNUSABLE;
+}
+
 // ---- status ----
 
 static void report_stations(const json_t *lab, FILE *out) {
@@ -87,7 +96,7 @@ static void report_stations(const json_t *lab, FILE *out) {
     }
 }
 
-int lab_status(const char *name, bool json) {
+int lab_status(const char *name, const char *json) {
     struct sk_error err;
     json_t *lab = place_find(name, &err);
     if (!lab) {
@@ -99,32 +108,26 @@ int lab_status(const char *name, bool json) {
     json_object_set_new(lab, "state", json_string(lives ? "up" : "down"));
     if (result)
         json_object_set(lab, "result", result);
+    int status = EXIT_GOOD;
     if (json) {
-        json_dumpf(lab, stdout, JSON_INDENT(1));
-        putchar('\n');
+        status = report_write(lab, json);
     } else {
-        printf("%s is %s: %s, seed %.0f, %g times slower than its scenario\n",
+        printf("%s is %s: %s, seed %lld, %g times slower than its scenario\n",
                report_text(lab, "name"), lives ? "up" : "down", report_text(lab, "file"),
-               report_number(lab, "seed"), report_number(lab, "slower"));
+               (long long)json_integer_value(json_object_get(lab, "seed")),
+               report_number(lab, "slower"));
         if (lives)
             report_stations(lab, stdout);
         report_jobs(result, stdout);
+        if (fflush(stdout) != 0 || ferror(stdout))
+            status = EXIT_UNUSABLE;
     }
     json_decref(result);
     json_decref(lab);
-    return EXIT_GOOD;
+    return status;
 }
 
 // ---- waiting for the jobs ----
-
-static int report_write(const json_t *result, const char *path) {
-    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    bool good = f && json_dumpf(result, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
-    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
-    if (!good)
-        fprintf(stderr, "silken lab: cannot write %s\n", path);
-    return good ? EXIT_GOOD : EXIT_UNUSABLE;
-}
 
 int lab_wait(const struct lab_options *o) {
     struct sk_error err;
@@ -142,7 +145,10 @@ int lab_wait(const struct lab_options *o) {
         result = place_read(lab, "result.json");
         if (result && strcmp(report_text(result, "state"), "running") != 0)
             break;
-        if (!place_lives(lab)) {
+        if (lab_interrupted) {
+            fprintf(stderr, "silken lab: interrupted\n");
+            status = EXIT_FAILED;
+        } else if (!place_lives(lab)) {
             fprintf(stderr, "silken lab: lab '%s' has ended before its jobs\n",
                     report_text(lab, "name"));
             status = EXIT_FAILED;

@@ -23,8 +23,8 @@
 #define BASE_MIB   192 // packet buffers of a switch, and of each port
 #define PORT_MIB   36
 #define LEAST_MBPS 1
-// Frames of 2 KB in the rings of a switch, of a port at most and at least: a switch that waits for a
-// processor shall not lose what the scenario's links have not lost.
+// Frames of 2 KB in the rings of a switch, of a port at most and at least: a switch that waits for
+// a processor shall not lose what the scenario's links have not lost.
 #define RING_FRAMES 32768u
 #define MOST        8192u
 #define LEAST       256u // what is between is a multiple of it

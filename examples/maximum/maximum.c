@@ -77,10 +77,28 @@ static uint32_t round_of(const struct station *s, uint32_t piece) {
 
 // ---- the station ----
 
-static uint64_t option(const json_t *o, const char *key, uint64_t otherwise) {
+// The member 'key', or 'otherwise'. What is no number from 'least' to 'most' is an error.
+static uint64_t option(const json_t *o, const char *key, uint64_t least, uint64_t most,
+                       uint64_t otherwise, char *error, size_t size) {
     const json_t *v = json_object_get(o, key);
-    return json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v)
-                                                            : otherwise;
+    const json_int_t n = json_integer_value(v);
+    if (!v)
+        return otherwise;
+    if (json_is_integer(v) && n >= (json_int_t)least && n <= (json_int_t)most)
+        return (uint64_t)n;
+    snprintf(error, size, "\"%s\" is %llu to %llu", key, (unsigned long long)least,
+             (unsigned long long)most);
+    return otherwise;
+}
+
+static void only_options(json_t *o, char *error, size_t size) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(o, key, value) {
+        if (strcmp(key, "pieces") != 0 && strcmp(key, "slots") != 0 && strcmp(key, "rto_us") != 0 &&
+            strcmp(key, "give_up_ms") != 0)
+            snprintf(error, size, "there is no option \"%s\"", key);
+    }
 }
 
 static void *maximum_open(const struct silken_station_info *info, char *error, size_t size) {
@@ -95,22 +113,21 @@ static void *maximum_open(const struct silken_station_info *info, char *error, s
     s->seed = info->seed;
     s->number = info->number;
     s->stations = info->stations;
-    s->pieces = (uint32_t)option(o, "pieces", 100);
-    s->slots = (uint32_t)option(o, "slots", 8);
-    s->rto = option(o, "rto_us", 1000) * 1000;
-    s->give_up = option(o, "give_up_ms", 0) * 1000000;
+    *error = 0;
+    only_options(o, error, size);
+    s->pieces = (uint32_t)option(o, "pieces", 1, 100000000, 100, error, size);
+    s->slots = (uint32_t)option(o, "slots", 1, SLOTS, 8, error, size);
+    s->rto = option(o, "rto_us", 1, 1000000000, 1000, error, size) * 1000;
+    s->give_up = option(o, "give_up_ms", 0, 1000000000, 0, error, size) * 1000000;
     s->self = info->address[info->number];
     s->at_switch = info->at_switch;
     json_decref(o);
-    if (s->slots < 1 || s->slots > SLOTS) {
-        snprintf(error, size, "\"slots\" is 1 to %u", SLOTS);
+    if (*error) {
         free(s);
         return NULL;
     }
     for (uint32_t i = 0; i < s->slots; i++)
         s->slot[i] = (struct slot){.piece = i, .unsent = i < s->pieces};
-    if (!s->pieces)
-        s->state = SILKEN_STATION_DONE;
     return s;
 }
 

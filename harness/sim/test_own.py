@@ -111,6 +111,8 @@ class Own(unittest.TestCase):
         compile_hosts(write("part.c", source.replace("        .expire = maximum_expire,\n", "")), self.folder + "/part.so",
                       "-Wno-unused-function")
         compile_hosts(write("long.c", source.replace("        return FRAME;", "        return 9000;")), self.folder + "/long.so")
+        compile_hosts(write("state.c", source.replace("    return s->state;", "    return (enum silken_station_state)7;")),
+                      self.folder + "/state.so")
         write("garbage.so", "not a library")
         write("bad.json", "{")
 
@@ -134,7 +136,10 @@ class Own(unittest.TestCase):
                 ("l", config("bad.json"), 2, "bad.json"),
                 ("m", config(3), 2, "must be an object"),
                 ("n", job("options", {"slots": 5000}), 1, "\"slots\" is 1 to 1024"),
-                ("o", job("library", "long.so"), 1, "sends a frame of 9000 bytes")]:
+                ("o", job("library", "long.so"), 1, "sends a frame of 9000 bytes"),
+                ("p", job("library", "state.so"), 1, "its state is 7"),
+                ("q", job("options", {"pieces": 1 << 62}), 1, "\"pieces\" is 1 to"),
+                ("r", job("options", {"peaces": 3}), 1, "there is no option")]:
             run = silken("sim", self.changed(name, change))
             self.assertEqual(run.returncode, status, (name, run.stdout, run.stderr))
             self.assertIn(sentence, run.stderr)

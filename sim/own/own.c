@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/own/own.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,14 @@ struct sim_own {
 
 // ---- how a station is ----
 
+// A library's text goes to terminals and into JSON.
+static void own_clean(char *text, size_t size) {
+    text[size - 1] = 0;
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
 static void own_is_over(struct own_job *job) {
     for (size_t i = 0; i < job->as->n_hosts; i++)
         if (job->stations[i].state == SILKEN_STATION_BUSY)
@@ -48,13 +57,16 @@ static void own_look(struct own_station *st) {
     struct own_job *job = st->job;
     struct sim *s = job->sim;
     char why[256] = "";
-    if (!st->station || st->state != SILKEN_STATION_BUSY) {
-        // one that is done may still find that something is wrong
-        if (!st->station || st->state == SILKEN_STATION_WRONG)
-            return;
+    // one that is done may still find that something is wrong
+    if (!st->station || st->state == SILKEN_STATION_WRONG)
+        return;
+    enum silken_station_state state = job->as->stations->state(st->station, why, sizeof why);
+    own_clean(why, sizeof why);
+    if ((unsigned)state > SILKEN_STATION_WRONG) {
+        snprintf(why, sizeof why, "its state is %d, which silken/station.h does not have",
+                 (int)state);
+        state = SILKEN_STATION_WRONG;
     }
-    const enum silken_station_state state = job->as->stations->state(st->station, why, sizeof why);
-    why[sizeof why - 1] = 0;
     if (state == st->state || (state != SILKEN_STATION_WRONG && st->state != SILKEN_STATION_BUSY))
         return;
     st->state = state;
@@ -140,10 +152,10 @@ static void own_open(struct own_station *st) {
         .options = job->as->options,
     };
     st->station = job->as->stations->open(&info, error, sizeof error);
-    error[sizeof error - 1] = 0;
+    own_clean(error, sizeof error);
     if (!st->station) {
         sim_violate(s, NULL, "job %s, station %u cannot be opened: %s", job->as->name, st->number,
-                    error);
+                    *error ? error : "it gives no reason");
         return;
     }
     st->app = (struct sim_app){.ops = &own_ops};
@@ -241,9 +253,10 @@ bool own_results(const struct sim *s, json_t *jobs) {
         }
         json_array_append_new(jobs, json_pack("{s:s, s:s, s:s, s:f, s:I, s:o}", "name",
                                               job->as->name, "protocol", "own", "outcome",
-                                              job->failed ? "failed"
-                                              : job->over ? "sums"
-                                                          : "unfinished",
+                                              s->violated   ? "violated"
+                                              : job->failed ? "failed"
+                                              : job->over   ? "sums"
+                                                            : "unfinished",
                                               "done_us", (double)job->done_at / 1000, "verified",
                                               verified, "workers", stations));
     }

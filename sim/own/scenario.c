@@ -97,6 +97,8 @@ void scn_read_own(struct scenario *s, const struct sk_at *at, size_t i) {
 
 void own_close(struct scenario *sc) {
     for (size_t i = 0; i < sc->n_own; i++)
-        if (sc->own[i].library)
+        if (sc->own[i].library) {
             dlclose(sc->own[i].library);
+            sc->own[i].library = NULL;
+        }
 }

@@ -50,6 +50,11 @@ def processes(name):
     return found
 
 
+def words(pid):
+    with open(f"/proc/{pid}/cmdline") as f:
+        return f.read().replace("\0", " ")
+
+
 def namespaces():
     """Network namespaces that some process is in or holds."""
     found = set()
@@ -253,6 +258,146 @@ class Lab(unittest.TestCase):
         self.assertEqual(silken("lab", "down", "--lab", name).returncode, 0)
         self.assertEqual(processes(name), [])
         self.assertFalse(os.path.exists(f"{ROOT}/{name}"))
+
+    def test_ends_of_a_run(self):
+        name = f"lab-ends-{os.getpid()}"
+        self.names.append(name)
+        endless = json.loads(json.dumps(RACK))
+        endless["jobs"][0]["work"]["count"] = 0
+        path = self.scenario("endless", endless)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            run = subprocess.Popen([SILKEN, "lab", "run", "--name", name, path], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+            self.wait_until_up(name)
+            run.send_signal(number)
+            self.assertEqual(run.wait(timeout=30), 1)
+            self.assertIn("interrupted", run.stderr.read())
+            run.stderr.close()
+            self.assertFalse(os.path.exists(f"{ROOT}/{name}"))
+        # a network without cables is none: whoever waits is told
+        run = subprocess.Popen([SILKEN, "lab", "run", "--name", name, path], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+        self.wait_until_up(name)
+        carrier = [p for p in processes(name) if p not in (run.pid, lab_json(name)["pid"]) and "run -c" not in words(p)]
+        self.assertEqual(len(carrier), 1, carrier)
+        os.kill(carrier[0], signal.SIGKILL)
+        self.assertEqual(run.wait(timeout=30), 1)
+        self.assertIn("has ended before its jobs", run.stderr.read())
+        run.stderr.close()
+
+    def wait_until_up(self, name):
+        for _ in range(600):
+            with contextlib.suppress(OSError, ValueError):
+                if lab_json(name)["stations"]:
+                    return
+            time.sleep(0.05)
+        self.fail("the lab does not come up")
+
+    def test_two_at_once_and_the_end_of_one_that_comes_up(self):
+        name = f"lab-twice-{os.getpid()}"
+        self.names.append(name)
+        path = self.scenario("twice", RACK)
+        both = [subprocess.Popen([SILKEN, "lab", "up", "--name", name, path], stderr=subprocess.DEVNULL) for _ in range(2)]
+        self.assertEqual(sorted(p.wait(timeout=60) for p in both), [0, 2])
+        self.assertEqual(silken("lab", "down", "--lab", name).returncode, 0)
+        self.assertEqual(processes(name), [])
+        up = subprocess.Popen([SILKEN, "lab", "up", "--name", name, path], stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if os.path.exists(f"{ROOT}/{name}/lab.json"):
+                break
+            time.sleep(0.01)
+        self.assertEqual(silken("lab", "down", "--lab", name).returncode, 0)
+        self.assertIn(up.wait(timeout=60), (0, 2))
+        for _ in range(100):
+            if not processes(name):
+                break
+            time.sleep(0.1)
+        self.assertEqual(processes(name), [])
+
+    def test_tags_stay_on_frames(self):
+        name = f"lab-tags-{os.getpid()}"
+        self.names.append(name)
+        what = {"name": "tags", "topology": {"kind": "rack", "program": "l2", "hosts": 2,
+                                             "link": {"gbps": 1, "delay_us": 10}}}
+        path = self.scenario("tags", what, "p4/l2/l2.p4")
+        self.assertEqual(silken("lab", "up", "--name", name, path).returncode, 0)
+        frame = "020000000003" + "020000000002" + "8100000a" + "88b6" + "5a" * 46
+        capture = f"{self.folder}/tags.pcap"
+        with subprocess.Popen([SILKEN, "lab", "pcap", "--lab", name, "h1-s0", "--filter", "vlan 10", "--count", "1", "-o",
+                               capture], stderr=subprocess.PIPE, text=True) as tap:
+            self.assertEqual(tap.stderr.readline(), "capturing\n")
+            send = ("import socket; s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW); s.bind(('s0', 0)); "
+                    f"s.send(bytes.fromhex('{frame}'))")
+            self.assertEqual(silken("lab", "exec", "--lab", name, "h0", sys.executable, "-c", send).returncode, 0)
+            self.assertEqual(tap.wait(timeout=20), 0)
+        with open(capture, "rb") as f:
+            self.assertIn(bytes.fromhex(frame), f.read())
+
+    def test_places_of_others(self):
+        place = tempfile.mkdtemp(prefix="silken-lab-place-")
+        self.addCleanup(shutil.rmtree, place)
+        os.chmod(place, 0o755)
+        victim = subprocess.Popen(["sleep", "100"])
+        self.addCleanup(victim.wait)
+        self.addCleanup(victim.kill)
+        with open(f"/proc/{victim.pid}/stat") as f:
+            began = int(f.read().rsplit(")", 1)[1].split()[19])
+        os.makedirs(f"{place}/silken-lab/trap")
+        with open(f"{place}/silken-lab/trap/lab.json", "w") as f:
+            json.dump({"name": "trap", "pid": victim.pid, "began": began}, f)
+        os.chmod(f"{place}/silken-lab", 0o755)
+        shutil.copy(SILKEN, place)
+        run = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env",
+                              f"XDG_RUNTIME_DIR={place}", place + "/silken", "lab", "down", "--lab", "trap"],
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("is not a folder that only this user can use", run.stderr)
+        self.assertIsNone(victim.poll())
+        self.assertTrue(os.path.exists(f"{place}/silken-lab/trap/lab.json"))
+
+    def test_bad_names_and_addresses(self):
+        def custom(switch="s0", host="h0"):
+            return {"name": "x", "topology": {"kind": "custom", "switches": [{"name": switch, "program": "l2"}],
+                                              "hosts": [host, "b"], "links": [{"between": [host, switch]},
+                                                                              {"between": ["b", switch]}]}}
+
+        def addresses(*items):
+            return {"name": "x", "topology": {"kind": "rack", "program": os.path.abspath("p4/l2/l2.p4"), "hosts": 2,
+                                              "addresses": list(items)}}
+        good = {"host": "h0", "address": "10.1.0.2/24"}
+        for what, sentence in [
+                (custom(switch="../../esc"), "must have another name in a lab"),
+                (custom(switch="lab"), "must have another name in a lab"),
+                (custom(host="1"), "must have another name in a lab"),
+                (custom(host="$(touch x)"), "must have another name in a lab"),
+                (addresses(dict(good, gateway="111.111.111.111\naddress add 9.9.9.9 dev s0")), "must be an IPv4 address"),
+                (addresses(dict(good, address="10.1.0.2/\n24")), "must be an IPv4 address"),
+                (addresses(dict(good, address="10.1.0.2")), "must be an IPv4 address"),
+                (addresses(dict(good, address="224.0.0.1/4")), "must be an IPv4 address"),
+                (addresses(good, good), "has an address already"),
+                ({"name": "x", "topology": {"kind": "rack", "program": "l2", "hosts": 2, "switch": {"config": {"tor": 5}}}},
+                 "must be an object")]:
+            path = f"{self.folder}/bad.json"
+            with open(path, "w") as f:
+                json.dump(what, f)
+            run = silken("lab", "up", path)
+            self.assertEqual(run.returncode, 2, (what, run.stderr))
+            self.assertIn(sentence, run.stderr, what)
+
+    def test_names_that_are_words_of_ip(self):
+        what = {"name": "words", "topology": {"kind": "custom", "link": {"gbps": 1},
+                                              "switches": [{"name": "type", "program": os.path.abspath("p4/l2/l2.p4")}],
+                                              "hosts": ["up", "all", "a_name_that_is_long"],
+                                              "links": [{"between": [h, "type"]} for h in ("up", "all", "a_name_that_is_long")]}}
+        name = f"lab-words-{os.getpid()}"
+        self.names.append(name)
+        path = f"{self.folder}/words.json"
+        with open(path, "w") as f:
+            json.dump(what, f)
+        up = silken("lab", "up", "--name", name, path)
+        self.assertEqual(up.returncode, 0, up.stderr)
+        ping = silken("lab", "exec", "--lab", name, "up", "ping", "-c", "1", "-W", "10", "10.128.0.4")
+        self.assertEqual(ping.returncode, 0, ping.stdout)
 
     def test_nothing_is_left_of_a_lab_that_is_killed(self):
         draw = random.Random(36)
