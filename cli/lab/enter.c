@@ -115,30 +115,6 @@ static void enter_on_end(int signal) {
     pcap_breakloop(enter_capturing);
 }
 
-struct capture {
-    const char *link, *filter, *out;
-    uint64_t count;
-};
-
-static bool enter_capture_options(int argc, char **argv, struct capture *c) {
-    for (int i = 0; i < argc; i++) {
-        const bool more = i + 1 < argc;
-        if (strcmp(argv[i], "--count") == 0 && more) {
-            if (!cli_decimal(argv[++i], 1, INT32_MAX, &c->count))
-                return false;
-        } else if (strcmp(argv[i], "--filter") == 0 && more) {
-            c->filter = argv[++i];
-        } else if (strcmp(argv[i], "-o") == 0 && more) {
-            c->out = argv[++i];
-        } else if (argv[i][0] != '-' && !c->link) {
-            c->link = argv[i];
-        } else {
-            return false;
-        }
-    }
-    return c->link != NULL;
-}
-
 static int enter_capture_failed(pcap_t *p, const char *why) {
     fprintf(stderr, "silken lab: %s\n", why);
     if (p)
@@ -146,7 +122,7 @@ static int enter_capture_failed(pcap_t *p, const char *why) {
     return EXIT_UNUSABLE;
 }
 
-static int enter_capture(const struct capture *c, const char *interface) {
+static int enter_capture(const struct lab_capture *c, const char *interface) {
     char error[PCAP_ERRBUF_SIZE] = "";
     struct bpf_program filter;
     pcap_t *p = pcap_open_live(interface, 65535, 1, 100, error);
@@ -174,18 +150,15 @@ static int enter_capture(const struct capture *c, const char *interface) {
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-int lab_pcap(const char *name, int argc, char **argv) {
-    struct capture c = {0};
-    if (!enter_capture_options(argc, argv, &c))
-        return cli_misused("lab", "pcap needs a link, and takes --filter EXPR, --count N, -o FILE");
+int lab_pcap(const char *name, const char *wanted, const struct lab_capture *c) {
     json_t *lab = enter_find(name);
     if (!lab)
         return EXIT_UNUSABLE;
     const json_t *links = json_object_get(lab, "links");
-    const ssize_t link = enter_index(links, c.link);
+    const ssize_t link = enter_index(links, wanted);
     int status = EXIT_UNUSABLE;
     if (link < 0) {
-        fprintf(stderr, "silken lab: there is no link '%s' in the lab\n", c.link);
+        fprintf(stderr, "silken lab: there is no link '%s' in the lab\n", wanted);
     } else {
         const json_t *end =
             json_array_get(json_object_get(json_array_get(links, (size_t)link), "ends"), 0);
@@ -193,7 +166,7 @@ int lab_pcap(const char *name, int argc, char **argv) {
         if (enter_station(lab, (size_t)station, false) < 0)
             fprintf(stderr, "silken lab: cannot enter the lab: %s\n", strerror(errno));
         else
-            status = enter_capture(&c, json_string_value(json_object_get(end, "interface")));
+            status = enter_capture(c, json_string_value(json_object_get(end, "interface")));
     }
     json_decref(lab);
     return status;

@@ -16,10 +16,10 @@ static const char usage[] =
     "usage: silken lab up [OPTION]... SCENARIO.json\n"
     "       silken lab run [OPTION]... SCENARIO.json\n"
     "       silken lab exec [--lab NAME] STATION COMMAND [ARGUMENT]...\n"
-    "       silken lab pcap [--lab NAME] LINK [--filter EXPR] [--count N] [-o FILE]\n"
-    "       silken lab status [--lab NAME] [--json FILE]\n"
-    "       silken lab wait [--lab NAME] [--json FILE] [--within SECONDS]\n"
-    "       silken lab down [--lab NAME]\n\n"
+    "       silken lab pcap [OPTION]... LINK\n"
+    "       silken lab status [OPTION]...\n"
+    "       silken lab wait [OPTION]...\n"
+    "       silken lab down [OPTION]...\n\n"
     "The network of a scenario (docs/simulation.md) as processes of this machine: switches are\n"
     "`silken run`, hosts are network namespaces, cables are veth pairs. 'up' makes it, and its "
     "jobs\n"
@@ -35,7 +35,9 @@ static const char usage[] =
     "  --json FILE       write the result to this file ('-' is standard output)\n"
     "  --within SECONDS  'wait' and 'run': for so long at most\n"
     "  --lab NAME        which lab, when several are up\n"
-    "  --filter EXPR     packets in tcpdump's language\n\n"
+    "  --filter EXPR     'pcap': packets in tcpdump's language\n"
+    "  --count N         'pcap': so many packets, and then the end\n"
+    "  -o FILE           'pcap': into this file (standard output)\n\n"
     "Exit status: 0 good, 1 sums or another check failed, 2 it could not be tried; of 'exec' the\n"
     "command's.\n";
 
@@ -84,6 +86,7 @@ static int lab_run(const struct lab_options *o) {
 
 struct lab_asked {
     struct lab_options o;
+    struct lab_capture capture;
     const char *lab;
     char named[64];
 };
@@ -95,7 +98,17 @@ static bool lab_number(const char *text, double *out) {
     return end != text && *end == 0 && errno == 0 && *out >= 0.001 && *out <= 1e6;
 }
 
-enum { LAB_NAME = 256, LAB_SEED, LAB_SLOWER, LAB_NO_JOBS, LAB_JSON, LAB_WITHIN, LAB_LAB };
+enum {
+    LAB_NAME = 256,
+    LAB_SEED,
+    LAB_SLOWER,
+    LAB_NO_JOBS,
+    LAB_JSON,
+    LAB_WITHIN,
+    LAB_LAB,
+    LAB_FILTER,
+    LAB_COUNT
+};
 static const struct option lab_long[] = {
     {"help", no_argument, NULL, 'h'},
     {"name", required_argument, NULL, LAB_NAME},
@@ -105,6 +118,8 @@ static const struct option lab_long[] = {
     {"json", required_argument, NULL, LAB_JSON},
     {"within", required_argument, NULL, LAB_WITHIN},
     {"lab", required_argument, NULL, LAB_LAB},
+    {"filter", required_argument, NULL, LAB_FILTER},
+    {"count", required_argument, NULL, LAB_COUNT},
     {NULL, 0, NULL, 0},
 };
 
@@ -130,6 +145,14 @@ static const char *lab_option(int c, struct lab_asked *a) {
             return "a number of seconds";
         a->o.within_s = (unsigned)n;
         return NULL;
+    case LAB_FILTER:
+        a->capture.filter = optarg;
+        return NULL;
+    case LAB_COUNT:
+        return cli_decimal(optarg, 1, INT32_MAX, &a->capture.count) ? NULL : "a number of packets";
+    case 'o':
+        a->capture.out = optarg;
+        return NULL;
     default:
         a->lab = optarg;
         return NULL;
@@ -152,46 +175,62 @@ static int lab_begin_command(const char *command, struct lab_asked *a, int argc,
     return lab_run(&a->o);
 }
 
-int cmd_lab(int argc, char **argv) {
-    struct lab_asked a = {.o = {.jobs = true}};
-    opterr = 0;
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        fputs(usage, stdout);
-        return EXIT_GOOD;
-    }
-    if (argc < 2)
-        return cli_misused("lab", "up, run, exec, pcap, status, wait or down is needed");
-    const char *command = argv[1];
-    const bool passes = strcmp(command, "exec") == 0 || strcmp(command, "pcap") == 0;
-    argc--;
-    argv++;
-    for (int c; (c = getopt_long(argc, argv, "+:h", lab_long, NULL)) != -1;) {
+// Options from here on; 'letters' say whether among other words ("+": before them). Returns
+// EXIT_GOOD, or the exit status after a message; -1: help was printed.
+static int lab_read_options(int argc, char **argv, const char *letters, struct lab_asked *a) {
+    optind = 0; // this is another line than before
+    for (int c; (c = getopt_long(argc, argv, letters, lab_long, NULL)) != -1;) {
         if (c == '?' || c == ':')
             return cli_bad_option("lab", c, argv);
         if (c == 'h') {
             fputs(usage, stdout);
-            return EXIT_GOOD;
+            return -1;
         }
-        const char *wanted = lab_option(c, &a);
+        const char *wanted = lab_option(c, a);
         if (wanted)
             return cli_misused("lab", "'%s' is not %s", optarg, wanted);
     }
+    return EXIT_GOOD;
+}
+
+static int lab_command(const char *command, struct lab_asked *a, int argc, char **argv) {
+    if (strcmp(command, "up") == 0 || strcmp(command, "run") == 0)
+        return lab_begin_command(command, a, argc, argv);
+    if (strcmp(command, "exec") == 0)
+        return lab_exec(a->lab, argc, argv);
+    if (strcmp(command, "pcap") == 0 && argc == 1)
+        return lab_pcap(a->lab, argv[0], &a->capture);
+    if (strcmp(command, "pcap") == 0)
+        return cli_misused("lab", "pcap needs one link");
+    a->o.name = a->lab;
+    if (argc)
+        return cli_misused("lab", "'%s' is one word too many", argv[0]);
+    if (strcmp(command, "status") == 0)
+        return lab_status(a->lab, a->o.json);
+    return strcmp(command, "wait") == 0 ? lab_wait(&a->o) : lab_down(a->lab);
+}
+
+int cmd_lab(int argc, char **argv) {
+    static const char *const commands[] = {"up",     "run",  "exec", "pcap",
+                                           "status", "wait", "down", NULL};
+    struct lab_asked a = {.o = {.jobs = true}};
+    opterr = 0;
+    int status = lab_read_options(argc, argv, "+:ho:", &a);
+    if (status != EXIT_GOOD)
+        return status < 0 ? EXIT_GOOD : status;
     argc -= optind;
     argv += optind;
-    if (strcmp(command, "up") == 0 || strcmp(command, "run") == 0)
-        return lab_begin_command(command, &a, argc, argv);
-    if (strcmp(command, "exec") == 0)
-        return lab_exec(a.lab, argc, argv);
-    if (strcmp(command, "pcap") == 0)
-        return lab_pcap(a.lab, argc, argv);
-    if (argc && !passes)
-        return cli_misused("lab", "'%s' is one word too many", argv[0]);
-    a.o.name = a.lab;
-    if (strcmp(command, "status") == 0)
-        return lab_status(a.lab, a.o.json);
-    if (strcmp(command, "wait") == 0)
-        return lab_wait(&a.o);
-    if (strcmp(command, "down") == 0)
-        return lab_down(a.lab);
-    return cli_misused("lab", "there is no 'lab %s'", command);
+    if (argc == 0)
+        return cli_misused("lab", "up, run, exec, pcap, status, wait or down is needed");
+    const char *command = argv[0];
+    size_t known = 0;
+    while (commands[known] && strcmp(commands[known], command) != 0)
+        known++;
+    if (!commands[known])
+        return cli_misused("lab", "there is no 'lab %s'", command);
+    // what follows a station is somebody else's
+    status = lab_read_options(argc, argv, strcmp(command, "exec") == 0 ? "+:ho:" : ":ho:", &a);
+    if (status != EXIT_GOOD)
+        return status < 0 ? EXIT_GOOD : status;
+    return lab_command(command, &a, argc - optind, argv + optind);
 }

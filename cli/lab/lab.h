@@ -52,6 +52,11 @@ struct lab_options {
     unsigned within_s; // of waiting; 0: without an end
 };
 
+struct lab_capture {
+    const char *filter, *out; // or null
+    uint64_t count;           // packets; 0: until it is ended
+};
+
 struct lab {
     const struct lab_options *o;
     const char *folder; // the lab's place
@@ -98,7 +103,7 @@ int lab_begin(const struct lab_options *o);
 
 // ---- enter.c
 int lab_exec(const char *name, int argc, char **argv);
-int lab_pcap(const char *name, int argc, char **argv);
+int lab_pcap(const char *name, const char *link, const struct lab_capture *capture);
 
 // ---- lab.c
 extern volatile sig_atomic_t lab_interrupted; // `lab run` is to end
