@@ -564,7 +564,9 @@ static json_t *brief_json(const struct view *v, struct job *j) {
                      (json_int_t)j->fingerprint, "workers", workers);
 }
 
-json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
+// What 'one' says of each job.
+static json_t *state_jobs_list(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses,
+                               json_t *(*one)(const struct view *v, struct job *j)) {
     struct sk_error ignored;
     struct view v = {.sw = sw, .err = &ignored, .pauses = pauses, .now = now};
     json_t *jobs = json_array();
@@ -573,13 +575,17 @@ json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *paus
     sk_pauses_begin(pauses);
     state_jobs_read(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
-        json_array_append_new(jobs, brief_json(&v, &v.jobs[i]));
+        json_array_append_new(jobs, one(&v, &v.jobs[i]));
     sk_pauses_end(pauses);
     free(v.jobs);
     return jobs;
 }
 
-static json_t *map_json(const struct view *v, const struct job *j) {
+json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
+    return state_jobs_list(sw, now, pauses, brief_json);
+}
+
+static json_t *map_json(const struct view *v, struct job *j) {
     char name[24];
     json_t *waiting = json_array();
     json_int_t more = 0;
@@ -610,16 +616,5 @@ static json_t *map_json(const struct view *v, const struct job *j) {
 }
 
 json_t *sk_jobs_map(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
-    struct sk_error ignored;
-    struct view v = {.sw = sw, .err = &ignored, .pauses = pauses, .now = now};
-    json_t *jobs = json_array();
-    if (!find_objects(&v))
-        return jobs;
-    sk_pauses_begin(pauses);
-    state_jobs_read(&v);
-    for (size_t i = 0; i < v.n_jobs; i++)
-        json_array_append_new(jobs, map_json(&v, &v.jobs[i]));
-    sk_pauses_end(pauses);
-    free(v.jobs);
-    return jobs;
+    return state_jobs_list(sw, now, pauses, map_json);
 }
