@@ -61,6 +61,7 @@ struct chip_unit *units_table(struct units *t, unsigned gress, const char *name,
     struct chip_unit u = {.id = (unsigned)g->units.n, .gress = g->kind, .name = name, .parent = -1};
     u.table = table;
     u.at = (struct loc){.line = ++lines};
+    u.stmt = ARENA_NEW(t->a, struct ir_stmt);
     table->name = name;
     table->size = size;
     if (width) {
