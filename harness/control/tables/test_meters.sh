@@ -32,7 +32,7 @@ check "nothing was changed" says "4  CIR_KBPS 100  PIR_KBPS 300" ctl meter read 
 check "packets are no bytes" refuses "it has \$METER_SPEC_CIR_PPS" ctl meter write of_packets 1 cir_kbps=1
 check "not all of it" refuses "PBS_KBITS is missing" ctl meter write of_bytes 5 cir_kbps=1 pir_kbps=1 cbs_kbits=1
 check "out of range" refuses "has 16 cells" ctl meter write of_bytes 16 cir_kbps=1
-check "too many decimals" refuses "decimals" ctl meter write average 1 gain_time_constant_ns=0.0001
+check "too many decimals" refuses "decimals" ctl meter write average 1 gain_time_constant_ns=0.0000001
 check "no probability" refuses "zero" ctl meter write early 0 max_probability=0 time_constant_ns=1 min_thresh_cells=1 max_thresh_cells=2
 check "thresholds" refuses "below the minimum" ctl meter write early 0 max_probability=1 time_constant_ns=1 min_thresh_cells=3 max_thresh_cells=2
 check "a direct one has no index" refuses "in the entries of table" ctl meter read per_entry 0

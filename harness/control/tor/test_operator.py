@@ -27,7 +27,7 @@ MATTERS = [
     ("echo both are right", r"^both are right$(?s:.*)round 7: (?s:.*)^verified: 8 rounds of 200000 elements, "
      r"each the sum of 2 workers' values, exactly$(?s:.*)no slot waits"),
     ("curl -s", r'silken_job_workers\{job="0",kind="switchml"\} 2'),
-    ('"icpm"', r"switch\.json:18: tor\.acls\[0\]\.rules\[0\]\.protocol"),
+    ('"icpm"', r"switch\.json:19: tor\.acls\[0\]\.rules\[0\]\.protocol"),
     ("acl test", r"2 packets transmitted, 0 received(?s:.*)2 packets transmitted, 2 received"),
     ("silken ctl trace", r"10\.0\.20\.2|0a001402"),
     ("silken ctl program", r"2 received, 0% packet loss"),
