@@ -20,7 +20,8 @@ static bool real_to_switch(void *station, uint32_t port, const uint8_t *bytes, u
     const struct sim_node *n = ((struct sim_station *)station)->node;
     const struct sim_real *r = n->sim->real;
     const uint32_t out = (uint32_t)(n->ports[port].out - n->sim->links);
-    return r->leave(r->aux, out ^ 1, bytes, length);
+    // one that nobody has configured yet forwards nothing
+    return n->configured && r->leave(r->aux, out ^ 1, bytes, length);
 }
 
 static bool real_to_host(void *station, uint32_t port, const uint8_t *bytes, uint32_t length) {
@@ -36,9 +37,11 @@ static void real_take(struct sim *s) {
     const struct sim_real *r = s->real;
     const uint8_t *frame;
     uint32_t link, length;
-    while (r->enter(r->aux, &link, &frame, &length))
-        if (length <= SIM_MAX_FRAME)
+    while (r->enter(r->aux, &link, &frame, &length)) {
+        const struct sim_node *from = s->stations[link_to(s, link ^ 1)].node;
+        if (length <= SIM_MAX_FRAME && (!from || from->configured))
             sim_link_send(&s->links[link], frame, length);
+    }
 }
 
 // ---- switches ----
@@ -50,9 +53,13 @@ bool real_power(struct sim_station *st, bool on) {
         return false;
     if (n->configured == on)
         return true; // at the start it is on
+    n->configured = on;
+    if (on && !n->off) // its control plane was late, the process is there
+        return true;
     if (on)
         node_restart(st);
-    n->configured = on;
+    n->configured = on; // which a restart takes back
+    n->off = !on;
     r->power(r->aux, st->id, on);
     return true;
 }
@@ -83,8 +90,7 @@ static void real_begin(struct sim *s) {
             continue;
         control_stop(n); // `silken run` has its own, and Libra_s
         libra_stop(&s->stations[i]);
-        if (n->configured_at)
-            real_power(&s->stations[i], false);
+        n->configured = !n->configured_at;
     }
     for (uint32_t l = 0; l < s->n_links; l++)
         s->links[l].deliver =

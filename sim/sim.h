@@ -88,6 +88,7 @@ struct sim_node {
     uint32_t ecn_bytes;
     struct sim_timer timer;
     bool configured;
+    bool off;               // real.h: its process does not run
     uint64_t configured_at; // by a control plane that is slow; 0: at the start
     uint32_t restarts;
     struct sim_control *control; // its part in jobs' sessions; null: none

@@ -7,18 +7,21 @@
 
 #include "hosts/atp/frame.h"
 #include "hosts/libra/cold.h"
+#include "wire/switchml.h"
 
 #define UDP_AT      34 // behind Ethernet and IPv4 without options
 #define PROTOCOL_AT 42
 
 struct sim_key sim_key_of(const uint8_t *frame, size_t length) {
     struct sim_key key = {SIM_OTHER, 0, 0};
-    if (length < PROTOCOL_AT + 16 || frame[12] != 8 || frame[13] || frame[23] != 17)
+    if (length < PROTOCOL_AT + SWML_OWN_BYTES || frame[12] != 8 || frame[13] || frame[23] != 17)
         return key;
     const uint16_t to = (uint16_t)(frame[UDP_AT + 2] << 8 | frame[UDP_AT + 3]),
                    from = (uint16_t)(frame[UDP_AT] << 8 | frame[UDP_AT + 1]);
     const uint8_t *h = frame + PROTOCOL_AT;
     if (to == ATP_UDP_PORT) {
+        if (length < PROTOCOL_AT + 16)
+            return key;
         key.protocol = SIM_ATP;
         key.job = h[12];
         key.number = (uint32_t)h[13] << 16 | (uint32_t)h[14] << 8 | h[15];

@@ -55,8 +55,11 @@ static json_t *begin_link(const struct lab *l, uint32_t cable) {
              l->sc->stations[c->b].name);
     lab_interface(l->sc, cable, c->a, a);
     lab_interface(l->sc, cable, c->b, b);
-    return json_pack("{s:s, s:[{s:i, s:s}, {s:i, s:s}]}", "name", name, "ends", "station",
-                     (int)c->a, "interface", a, "station", (int)c->b, "interface", b);
+    // where all frames of the cable pass: opposite a switch, since jobs' do not enter a namespace
+    char tap[LAB_INTERFACE];
+    lab_far_end(2 * cable + l->sc->stations[c->a].is_switch, tap);
+    return json_pack("{s:s, s:s, s:[{s:i, s:s}, {s:i, s:s}]}", "name", name, "tap", tap, "ends",
+                     "station", (int)c->a, "interface", a, "station", (int)c->b, "interface", b);
 }
 
 // While it comes up it has no stations yet.
@@ -78,11 +81,11 @@ static int begin_say(const struct lab *l, struct sk_error *err) {
     for (uint32_t c = 0; c < l->sc->n_cables; c++)
         json_array_append_new(links, begin_link(l, c));
     char *file = realpath(l->o->file, NULL);
-    json_t *lab =
-        json_pack("{s:s, s:s, s:I, s:f, s:i, s:I, s:b, s:o, s:o}", "name", l->o->name, "file",
-                  file ? file : l->o->file, "seed", (json_int_t)l->sim->seed, "slower", l->slower,
-                  "pid", (int)self, "began", (json_int_t)place_began(self), "jobs", l->o->jobs,
-                  "stations", stations, "links", links);
+    json_t *lab = json_pack(
+        "{s:s, s:s, s:I, s:f, s:i, s:I, s:b, s:i, s:o, s:o}", "name", l->o->name, "file",
+        file ? file : l->o->file, "seed", (json_int_t)l->sim->seed, "slower", l->slower, "pid",
+        (int)self, "began", (json_int_t)place_began(self), "jobs", l->o->jobs, "space",
+        l->spaces.space[lab_carrier_space(l)], "stations", stations, "links", links);
     free(file);
     const int status = place_write(l->folder, "lab.json", lab, err);
     json_decref(lab);

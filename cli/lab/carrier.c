@@ -273,8 +273,10 @@ int lab_carrier_start(struct lab *l, struct sk_error *err) {
     if (l->carrier < 0)
         return sk_fail(err, "no process is left for the cables");
     // that its sockets are open, or why they are not
-    const ssize_t n = read(orders[0], said, sizeof said - 1);
+    const ssize_t n = read(orders[0], said, 5); // orders may follow at once
     if (n == 5 && strcmp(said, "ready") == 0)
         return 0;
+    if (n == 5 && read(orders[0], said + 5, sizeof said - 6) < 0)
+        said[5] = 0;
     return sk_fail(err, "the cables: %s", n > 0 ? said : "their process has ended");
 }

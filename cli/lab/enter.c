@@ -34,12 +34,12 @@ static int enter_space(pid_t pid, const char *what, int kind) {
     return status;
 }
 
-// All processes that are begun afterwards belong to the lab, and end with it.
-static int enter_station(const json_t *lab, size_t station, bool processes) {
+// The namespace that 'of' names as its space. With 'processes' all that are begun afterwards belong
+// to the lab, and end with it.
+static int enter_network(const json_t *lab, const json_t *of, bool processes) {
     const pid_t pid = place_pid(lab);
-    const json_t *st = json_array_get(json_object_get(lab, "stations"), station);
     char fd[32];
-    snprintf(fd, sizeof fd, "fd/%d", (int)json_integer_value(json_object_get(st, "space")));
+    snprintf(fd, sizeof fd, "fd/%d", (int)json_integer_value(json_object_get(of, "space")));
     if (enter_space(pid, "ns/user", CLONE_NEWUSER) < 0)
         return -1;
     if (processes && enter_space(pid, "ns/pid", CLONE_NEWPID) < 0)
@@ -87,7 +87,8 @@ int lab_exec(const char *name, int argc, char **argv) {
     int status = EXIT_UNUSABLE;
     if (station < 0)
         fprintf(stderr, "silken lab: there is no station '%s' in the lab\n", argv[0]);
-    else if (enter_station(lab, (size_t)station, true) < 0)
+    else if (enter_network(lab, json_array_get(json_object_get(lab, "stations"), (size_t)station),
+                           true) < 0)
         fprintf(stderr, "silken lab: cannot enter %s: %s\n", argv[0], strerror(errno));
     else {
         const pid_t pid = fork(); // in the lab's PID namespace: the kernel ends it with the lab
@@ -160,13 +161,12 @@ int lab_pcap(const char *name, const char *wanted, const struct lab_capture *c) 
     if (link < 0) {
         fprintf(stderr, "silken lab: there is no link '%s' in the lab\n", wanted);
     } else {
-        const json_t *end =
-            json_array_get(json_object_get(json_array_get(links, (size_t)link), "ends"), 0);
-        const json_int_t station = json_integer_value(json_object_get(end, "station"));
-        if (enter_station(lab, (size_t)station, false) < 0)
+        const char *tap =
+            json_string_value(json_object_get(json_array_get(links, (size_t)link), "tap"));
+        if (!tap || enter_network(lab, lab, false) < 0)
             fprintf(stderr, "silken lab: cannot enter the lab: %s\n", strerror(errno));
         else
-            status = enter_capture(c, json_string_value(json_object_get(end, "interface")));
+            status = enter_capture(c, tap);
     }
     json_decref(lab);
     return status;

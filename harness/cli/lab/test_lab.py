@@ -175,6 +175,12 @@ class Lab(unittest.TestCase):
         lab, sim = self.both("sim/scenarios/libra-rack.json")
         self.same_sums(lab, sim)
 
+    def test_collective_operations(self):
+        what = json.loads(json.dumps(RACK))
+        what["jobs"][0]["work"].update(collectives=True, count=12)
+        lab, sim = self.both(self.scenario("lab-collectives", what))
+        self.same_sums(lab, sim)
+
     def test_leaf_and_spine_of_tors(self):
         name = f"lab-spines-{os.getpid()}"
         self.names.append(name)
@@ -235,6 +241,18 @@ class Lab(unittest.TestCase):
         shown = subprocess.run(["tcpdump", "-nr", capture], capture_output=True, text=True, check=True).stdout
         self.assertEqual(shown.count("ICMP echo request"), 3, shown)
         self.assertEqual(shown.count("ICMP echo reply"), 3, shown)
+        # what jobs send and receive is on the link as well
+        one = json.loads(json.dumps(RACK))
+        one["jobs"][0]["work"]["count"] = 0
+        jobs = f"lab-jobs-{os.getpid()}"
+        self.names.append(jobs)
+        self.assertEqual(silken("lab", "up", "--name", jobs, self.scenario("endless", one)).returncode, 0)
+        taken = silken("lab", "pcap", "--lab", jobs, "h0-s0", "--filter", "udp", "--count", "40", "-o", capture)
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        shown = subprocess.run(["tcpdump", "-nr", capture], capture_output=True, text=True, check=True).stdout
+        self.assertIn("10.0.0.2.48864 > 10.0.0.1.48864", shown)
+        self.assertIn("10.0.0.1.48864 > 10.0.0.2.48864", shown)
+        self.assertEqual(silken("lab", "down", "--lab", jobs).returncode, 0)
         # TCP: no frame on a cable is longer than the interface says, none lacks its checksum
         server = subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, "h2", "timeout", "40", "iperf3", "--forceflush", "-s",
                                    "-1"],
