@@ -54,7 +54,7 @@ struct brt_snapshot_change {
 
 // ---- snapshot.c
 // The one with these stages in this pipe (-1: any); a trigger's is found by its first stage, 'end'
-// then UINT32_MAX. Null: there is none.
+// then UINT32_MAX. Null: no snapshot has them.
 struct brt_snapshot *snapshot_find(const struct brt *b, const struct brt_table *t, int pipe,
                                    uint32_t start, uint32_t end);
 uint32_t snapshot_stages(const struct brt_table *t); // that the chip has

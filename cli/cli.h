@@ -34,6 +34,7 @@
 #define SILKEN_CLI_CLI_H
 
 #include <getopt.h>
+#include <jansson.h>
 
 #include "compiler/compile.h"
 #include "pipeline/program.h"
@@ -70,6 +71,9 @@ struct sk_filter;
 int cli_filter(const char *command, const char *expression, struct sk_filter **filter);
 // After getopt_long() returned '?' or ':' (opterr is 0 and the option string starts with ':').
 int cli_bad_option(const char *command, int result, char **argv);
+
+// Writes 'what' to the file, "-" is standard output. False after a message.
+bool cli_write_json(const char *command, const json_t *what, const char *path);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);

@@ -153,3 +153,13 @@ bool cli_in_colour(int fd) {
     return !(n > 2 && strcmp(term + n - 2, "-m") == 0) &&
            !(n > 5 && strcmp(term + n - 5, "-mono") == 0);
 }
+
+bool cli_write_json(const char *command, const json_t *what, const char *path) {
+    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    bool good = f && json_dumpf(what, f, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
+                fputc('\n', f) != EOF;
+    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
+    if (!good)
+        fprintf(stderr, "silken %s: cannot write %s: %s\n", command, path, strerror(errno));
+    return good;
+}

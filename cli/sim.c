@@ -167,16 +167,6 @@ static bool outputs_are_good(const struct asked *a) {
     return can_be_written(a, a->json) && can_be_written(a, a->plot) && is_picture(a->plot);
 }
 
-static bool write_json(const json_t *what, const char *path) {
-    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    bool good = f && json_dumpf(what, f, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
-                fputc('\n', f) != EOF;
-    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
-    if (!good)
-        fprintf(stderr, "silken sim: cannot write %s: %s\n", path, strerror(errno));
-    return good;
-}
-
 // ---- running ----
 
 static int run_single(const struct asked *a, const struct scenario *sc,
@@ -194,7 +184,7 @@ static int run_single(const struct asked *a, const struct scenario *sc,
     print_summary(result, to_stdout ? stderr : stdout);
     if (told)
         fprintf(stderr, "%s", told);
-    if (a->json && !write_json(result, a->json))
+    if (a->json && !cli_write_json("sim", result, a->json))
         status = EXIT_UNUSABLE;
     if (a->plot && plot_result(result, a->plot, &err) < 0) {
         fprintf(stderr, "silken sim: %s\n", err.text);
@@ -230,7 +220,7 @@ static int run_many(const struct asked *a, const struct scenario *sc,
             sc->name, r.sums + r.failed + r.violated, r.sums, r.failed, r.violated,
             r.virtual_us / 1e6, r.events, (double)(sk_clock_now() - began) * 1e-9);
     int status = r.violated ? EXIT_FAILED : EXIT_GOOD;
-    if (a->json && !write_json(r.results, a->json))
+    if (a->json && !cli_write_json("sim", r.results, a->json))
         status = EXIT_UNUSABLE;
     json_decref(r.results);
     return status;

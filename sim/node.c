@@ -83,12 +83,16 @@ static uint32_t buffers(const struct sim_node *n) {
     return want > 65536 ? 65536 : (uint32_t)want;
 }
 
+struct sk_port_queue node_queue(const struct sim_link *out) {
+    const uint32_t cells = (out->queue_bytes + CELL_BYTES - 1) / CELL_BYTES;
+    return (struct sk_port_queue){.speed_mbps = out->rate_mbps,
+                                  .limit_red = cells,
+                                  .limit_yellow = cells,
+                                  .limit_green = cells};
+}
+
 static int set_port(struct sim_node *n, const struct sim_port *p, struct sk_error *err) {
-    const uint32_t cells = (p->out->queue_bytes + CELL_BYTES - 1) / CELL_BYTES;
-    const struct sk_port_queue q = {.speed_mbps = p->out->rate_mbps,
-                                    .limit_red = cells,
-                                    .limit_yellow = cells,
-                                    .limit_green = cells};
+    const struct sk_port_queue q = node_queue(p->out);
     sk_switch_port_up(n->sw, p->dev_port, true);
     return sk_switch_port_queue(n->sw, p->dev_port, &q) == 0
                ? 0

@@ -8,8 +8,6 @@
 #include "sim/job.h"
 #include "sim/libra/libra.h"
 
-#define CELL_BYTES 80u
-
 static json_t *notes_list(json_t *of, const char *key) {
     json_t *list = json_object_get(of, key);
     if (!list) {
@@ -97,18 +95,16 @@ void note_part(struct sim *s, const char *text) {
 
 // ---- a switch ----
 
-// The queue of a port is as its link says, as in node.c.
 static void notes_queues(const struct sim_node *n, json_t *notes) {
     for (size_t i = 0; i < n->n_ports; i++) {
-        const struct sim_link *out = n->ports[i].out;
-        const uint32_t cells = (out->queue_bytes + CELL_BYTES - 1) / CELL_BYTES;
+        const struct sk_port_queue queue = node_queue(n->ports[i].out);
         json_t *q = json_pack("{s:i}", "port", n->ports[i].dev_port);
-        if (out->rate_mbps)
-            json_object_set_new(q, "speed", json_integer(out->rate_mbps));
-        if (cells) {
-            json_object_set_new(q, "red", json_integer(cells));
-            json_object_set_new(q, "yellow", json_integer(cells));
-            json_object_set_new(q, "green", json_integer(cells));
+        if (queue.speed_mbps)
+            json_object_set_new(q, "speed", json_integer(queue.speed_mbps));
+        if (queue.limit_red) {
+            json_object_set_new(q, "red", json_integer(queue.limit_red));
+            json_object_set_new(q, "yellow", json_integer(queue.limit_yellow));
+            json_object_set_new(q, "green", json_integer(queue.limit_green));
         }
         if (json_object_size(q) > 1)
             json_array_append(notes_list(notes, "queues"), q);

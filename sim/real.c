@@ -52,15 +52,15 @@ bool real_power(struct sim_station *st, bool on) {
     if (!r)
         return false;
     if (n->configured == on)
-        return true; // at the start it is on
-    n->configured = on;
-    if (on && !n->off) // its control plane was late, the process is there
-        return true;
-    if (on)
+        return true;                    // at the start it is on
+    const bool process = !on || n->off; // of a control plane that was late it is there
+    if (on && process)
         node_restart(st);
-    n->configured = on; // which a restart takes back
-    n->off = !on;
-    r->power(r->aux, st->id, on);
+    n->configured = on;
+    if (process) {
+        n->off = !on;
+        r->power(r->aux, st->id, on);
+    }
     return true;
 }
 
@@ -99,7 +99,7 @@ static void real_begin(struct sim *s) {
     s->ended = sim_is_endless(s);
 }
 
-// Whatever is due. After a violation links carry on, but no time of the jobs' passes any more.
+// Whatever is due, after a violation, too: links carry on.
 static void real_step(struct sim *s, uint64_t now) {
     while (sim_next(&s->events) <= now)
         sim_step(&s->events);

@@ -33,7 +33,8 @@ struct sim_real {
     // A frame has come to the end of a link: to a switch, or to what else is at a host. False: it
     // is not there, or takes no more.
     bool (*leave)(void *aux, uint32_t link, const uint8_t *frame, uint32_t length);
-    // The next frame that is to go into a link, valid until the next call. False: there is none.
+    // The next frame that is to go into a link, valid until the next call. False:
+    // none has come.
     bool (*enter)(void *aux, uint32_t *link, const uint8_t **frame, uint32_t *length);
     // Waits for a frame, or until that time. False: the run is to end now.
     bool (*rest)(void *aux, uint64_t until);

@@ -93,8 +93,9 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
             return -1;
         s->unfinished += job_ends(s->jobs[i]);
     }
-    if (libra_make(s, err) < 0 || own_make(s, err) < 0)
+    if (libra_make(s, err) < 0)
         return -1;
+    own_make(s);
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
         if (b->gbps.low <= 0 && s->stations[b->from].host->out->rate_mbps == 0)

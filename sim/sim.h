@@ -178,7 +178,7 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err);
 void sim_run(struct sim *s);
-// Whether it goes on to the limit: a job has no end, or there is none.
+// Whether it goes on to the limit: because a job has no end, or because it has no jobs.
 bool sim_is_endless(const struct sim *s);
 // The limit is reached: a violation names the first job that is not done.
 void sim_explain(struct sim *s);
@@ -195,6 +195,8 @@ void sim_violate(struct sim *s, const struct sim_key *key, const char *format, .
 int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
               struct sk_error *err);
 void node_free(struct sim_node *n);
+// The queue of the port whose link this is: what the link says; 0: no rate, no end.
+struct sk_port_queue node_queue(const struct sim_link *out);
 bool node_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t length);
 // The control plane comes: all entries and groups. A scenario's mistake fills 'err'.
 int node_configure(struct sim_station *st, struct sk_error *err);

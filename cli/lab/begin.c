@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "cli/cli.h"
 #include "cli/lab/lab.h"
 #include "cli/lab/place.h"
@@ -31,9 +32,8 @@
 
 static json_t *begin_station(const struct lab *l, uint32_t i) {
     const struct sim_station *st = &l->sim->stations[i];
-    char mac[20], ip[20], path[256];
-    snprintf(mac, sizeof mac, "%02x:%02x:%02x:%02x:%02x:%02x", st->mac[0], st->mac[1], st->mac[2],
-             st->mac[3], st->mac[4], st->mac[5]);
+    char mac[SK_MAC_TEXT], ip[20], path[256];
+    sk_mac_text(st->mac, mac);
     json_t *o = json_pack("{s:s, s:s, s:i}", "name", st->as->name, "kind",
                           st->as->is_switch ? "switch" : "host", "space", l->spaces.space[i]);
     if (st->as->is_switch) {

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "cli/lab/lab.h"
 
 // ---- names and addresses ----
@@ -94,7 +95,7 @@ static uint32_t net_cable_of(const struct lab *l, uint32_t host) {
 // Addresses, and those of all others, so that nobody has to ask.
 static int net_host(const struct lab *l, uint32_t host) {
     const struct sim_station *st = &l->sim->stations[host];
-    char name[LAB_INTERFACE], address[20];
+    char name[LAB_INTERFACE], address[20], mac[SK_MAC_TEXT];
     spaces_enter(&l->spaces, host);
     FILE *f = popen("ip -batch - >/dev/null", "we");
     spaces_leave(&l->spaces);
@@ -102,8 +103,7 @@ static int net_host(const struct lab *l, uint32_t host) {
         return -1;
     lab_interface(l->sc, net_cable_of(l, host), host, name);
     lab_kernel_address(st, address);
-    fprintf(f, "link set dev %s address %02x:%02x:%02x:%02x:%02x:%02x\n", name, st->mac[0],
-            st->mac[1], st->mac[2], st->mac[3], st->mac[4], st->mac[5]);
+    fprintf(f, "link set dev %s address %s\n", name, sk_mac_text(st->mac, mac));
     fprintf(f, "link set dev %s up\n", name);
     if (st->as->address) { // others are found by asking, as the scenario's own network has it
         fprintf(f, "address add %s dev %s\n", st->as->address, name);
@@ -117,9 +117,8 @@ static int net_host(const struct lab *l, uint32_t host) {
         if (to == st || to->as->is_switch)
             continue;
         lab_kernel_address(to, address);
-        fprintf(f, "neigh replace %s lladdr %02x:%02x:%02x:%02x:%02x:%02x dev %s nud permanent\n",
-                address, to->mac[0], to->mac[1], to->mac[2], to->mac[3], to->mac[4], to->mac[5],
-                name);
+        fprintf(f, "neigh replace %s lladdr %s dev %s nud permanent\n", address,
+                sk_mac_text(to->mac, mac), name);
     }
     return pclose(f) == 0 ? 0 : -1;
 }

@@ -66,15 +66,6 @@ static void report_jobs(const json_t *result, FILE *out) {
         fprintf(out, "violated: %s\n", report_text(result, "violation"));
 }
 
-static int report_write(const json_t *result, const char *path) {
-    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    bool good = f && json_dumpf(result, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
-    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
-    if (!good)
-        fprintf(stderr, "silken lab: cannot write %s\n", path);
-    return good ? EXIT_GOOD : EXIT_UNUSABLE;
-}
-
 // ---- status ----
 
 static void report_stations(const json_t *lab, FILE *out) {
@@ -110,7 +101,7 @@ int lab_status(const char *name, const char *json) {
         json_object_set(lab, "result", result);
     int status = EXIT_GOOD;
     if (json) {
-        status = report_write(lab, json);
+        status = cli_write_json("lab", lab, json) ? EXIT_GOOD : EXIT_UNUSABLE;
     } else {
         printf("%s is %s: %s, seed %lld, %g times slower than its scenario\n",
                report_text(lab, "name"), lives ? "up" : "down", report_text(lab, "file"),
@@ -167,8 +158,8 @@ int lab_wait(const struct lab_options *o) {
                          strcmp(report_text(result, "outcome"), "violated") != 0
                      ? EXIT_GOOD
                      : EXIT_FAILED;
-        const int written = o->json ? report_write(result, o->json) : EXIT_GOOD;
-        status = written != EXIT_GOOD ? written : status;
+        if (o->json && !cli_write_json("lab", result, o->json))
+            status = EXIT_UNUSABLE;
         json_decref(result);
     }
     json_decref(lab);

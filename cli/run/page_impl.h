@@ -44,7 +44,7 @@ json_t *page_ask(struct run *r, json_t *request, struct sk_error *err);
 // takes its place. Its text is null when there are no rates yet.
 struct page_event page_event_now(struct run *r, json_t **before);
 // "program": 'report' is the text of `silken check --json` for it, or null, and then 'error' says
-// why there is none, or is "".
+// why it has not been made, or is "".
 struct page_event page_event_program(struct run *r, const char *report, const char *error);
 
 // A packet's way, of a text of lines of JSON (tracer.h), as an array; null if 'table' is not ""

@@ -175,11 +175,10 @@ static void own_begin(void *who, void *what) {
             own_open(&job->stations[i]);
 }
 
-int own_make(struct sim *s, struct sk_error *err) {
+void own_make(struct sim *s) {
     const struct scenario *sc = s->scenario;
-    (void)err;
     if (!sc->n_own)
-        return 0;
+        return;
     s->own = calloc(1, sizeof *s->own);
     if (!s->own || !(s->own->jobs = calloc(sc->n_own, sizeof *s->own->jobs)))
         abort();
@@ -196,7 +195,6 @@ int own_make(struct sim *s, struct sk_error *err) {
         s->unfinished++;
         sim_at(&s->events, job->start_ns, own_begin, job, NULL);
     }
-    return 0;
 }
 
 void own_host_down(struct sim *s, uint32_t station) {

@@ -29,7 +29,7 @@ struct scn_own {
     struct sim_range start_ms;
 };
 
-int own_make(struct sim *s, struct sk_error *err);
+void own_make(struct sim *s);
 void own_host_down(struct sim *s, uint32_t station);
 void own_host_up(struct sim *s, uint32_t station);
 // The limit is reached.

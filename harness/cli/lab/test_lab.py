@@ -292,7 +292,7 @@ class Lab(unittest.TestCase):
             self.assertIn("interrupted", run.stderr.read())
             run.stderr.close()
             self.assertFalse(os.path.exists(f"{ROOT}/{name}"))
-        # a network without cables is none: whoever waits is told
+        # when the process of the cables dies the lab ends, and whoever waits is told
         run = subprocess.Popen([SILKEN, "lab", "run", "--name", name, path], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
         self.wait_until_up(name)
