@@ -174,10 +174,10 @@ $(BUILD)/.deps-%: harness/deps.sh
 $(OVS)/libopenvswitch.a: control/tor/ovs.sh | $(BUILD)/.deps-build
 	$(call say,OVS)
 	$(Q)sh control/tor/ovs.sh $(OVS)
-# Its JSON has names of jansson's, whose callers would get it.
-OVS_JSON := json_array json_equal json_integer json_object json_real json_string
-$(OVS)/libovs.a: $(OVS)/libopenvswitch.a
-	$(Q)objcopy $(foreach name,$(OVS_JSON),--redefine-sym $(name)=ovs_$(name)) $< $@.tmp && mv $@.tmp $@
+# Its JSON has names of jansson's, whose callers would get it; its clock is control/tor/time.c.
+OVS_NAMES := clock_gettime json_array json_equal json_integer json_object json_real json_string
+$(OVS)/libovs.a: $(OVS)/libopenvswitch.a Makefile
+	$(Q)objcopy $(foreach name,$(OVS_NAMES),--redefine-sym $(name)=ovs_$(name)) $< $@.tmp && mv $@.tmp $@
 # its headers speak GNU C and ask what configure found
 $(TOR_OBJ) $(call obj,harness/control/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
     -isystem $(OVS)/src/include -isystem $(OVS)/src/lib
@@ -452,6 +452,11 @@ lab-scenarios: $(BUILD)/silken
 own-faults: $(BUILD)/silken
 	SEEDS=$(or $(SEEDS),1..20000) BUILD=$(BUILD) $(PYTHON) harness/sim/test_own.py Own.test_faults
 .PHONY: own-faults
+
+# Racks that are recorded and replayed, RUNS of them.
+recorded-racks: $(BUILD)/silken
+	RUNS=$(or $(RUNS),100) BUILD=$(BUILD) $(PYTHON) harness/control/tor/test_recorded.py
+.PHONY: recorded-racks
 
 # What runs on several threads, with every access watched: all of it, and the short ones in make test. DPDK's own
 # code is not: its rings and drivers are no part of these tests.

@@ -151,6 +151,10 @@ arrows/control/sessions := control/config control/state session wire
 room/control/tor := control/tor
 face/control/tor := control/tor/tor.h
 arrows/control/tor := control/socket control/sessions wire
+# what a ToR's control plane was told and when, for replays
+room/control/journal := control/journal
+face/control/journal := control/journal/journal.h
+arrows/control/journal := base
 # Libra_s: the part of Libra on a switch's CPU
 room/control/libra := control/libra
 face/control/libra := control/libra/libra.h
@@ -184,7 +188,7 @@ face/pcap/packet := pcap/packet/layout.h
 arrows/pcap/packet := pipeline
 room/pcap/replay := pcap/replay
 face/pcap/replay := pcap/replay/replay.h
-arrows/pcap/replay := filter pcap/capture pcap/packet control/config control/sessions control/state
+arrows/pcap/replay := filter pcap/capture pcap/packet control/config control/journal control/sessions control/state control/tor
 room/pcap/explain := pcap/explain
 face/pcap/explain := pcap/explain/explain.h
 arrows/pcap/explain := pcap/replay

@@ -44,14 +44,7 @@ static bool cli_captures_load_config(const char *command, const char *path,
         fprintf(stderr, "silken %s: %s\n", command, err.text);
         return false;
     }
-    // Its control plane writes the tables and answers; without it packets would be dropped that the
-    // switch forwards.
-    if ((*config)->tor)
-        fprintf(stderr,
-                "silken %s: %s: \"tor\": captures run without the control plane of a ToR; leave "
-                "\"tor\" out, and give what it wrote to the tables as \"entries\"\n",
-                command, path);
-    return !(*config)->tor;
+    return true;
 }
 
 static void cli_captures_add_file(void *aux, const char *path) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/run/journal.h"
 #include "cli/run/run.h"
 #include "control/tor/tor.h"
 #include "control/socket/recording.h"
@@ -112,6 +113,7 @@ static int cmd_run_switch(struct run *r) {
     const uint32_t lost = sk_ports_end(r->ports); // what they lose now is recorded, too
     if (r->recording)
         sk_recording_own_stop(r->recording);
+    run_journal_into(r->journal, NULL, 0);
     run_record_end(r->record);
     sk_server_close(r->server);
     run_page_end(r);
@@ -122,7 +124,7 @@ static int cmd_run_switch(struct run *r) {
     run_brt_end(r);
     run_jobs_end(r);
     run_published_end(r);
-    tor_free(r->tor);
+    run_tor_end(r);
     run_sessions_end(r);
     run_libra_end(r);
     run_free_port_list(r);

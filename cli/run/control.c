@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/run/journal.h"
 #include "cli/run/run.h"
 
 #include <errno.h>
@@ -187,6 +188,7 @@ static void follow_record(struct run *r) {
         return;
     run_pause(r);
     sk_recording_own_stop(r->recording);
+    run_journal_into(r->journal, NULL, 0);
     run_resume(r);
 }
 
@@ -211,6 +213,8 @@ static void follow_links(struct run *r, uint64_t now) {
     c->n_changes = 0;
     run_pause(r);
     sk_ports_follow_links(r->ports, run_control_link_changed, r);
+    for (unsigned i = 0; i < c->n_changes; i++)
+        run_tor_port(r, c->changes[i].port, run_link_is_up(r, c->changes[i].port));
     run_resume(r);
     for (unsigned i = 0; i < c->n_changes; i++) {
         run_tor_link(r, c->changes[i].port, run_link_is_up(r, c->changes[i].port));

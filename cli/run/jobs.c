@@ -28,7 +28,7 @@ static int run_jobs_locate(void *aux, const struct admission_request *worker,
     struct run *r = aux;
     char text[16];
     json_t *request = json_pack("{s:s}", "address", run_jobs_ip(worker->ip, text)),
-           *found = tor_request(r->tor, "job.locate", request, run_now(), err);
+           *found = run_tor_ask(r, "job.locate", request, err);
     int rc = found ? 0 : -1;
     if (found && *sk_json_text(found, "waits"))
         sk_fail(err, "%s", sk_json_text(found, "waits"));
@@ -51,7 +51,7 @@ static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *e
     json_t *request = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", job->name, "protocol",
                                 "switchml", "workers", workers, "slots", (int)job->slots,
                                 "udp_port", (int)job->port, "lease", 1),
-           *added = tor_request(r->tor, "job.add", request, run_now(), err);
+           *added = run_tor_ask(r, "job.add", request, err);
     const int rc = added ? 0 : -1;
     job->number = (uint32_t)sk_json_number(added, "number");
     job->elements = (uint32_t)sk_json_number(added, "elements");
@@ -64,7 +64,7 @@ static void run_jobs_remove(void *aux, const char *name) {
     struct run *r = aux;
     struct sk_error ignored;
     json_t *request = json_pack("{s:s}", "name", name);
-    json_decref(tor_request(r->tor, "job.remove", request, run_now(), &ignored));
+    json_decref(run_tor_ask(r, "job.remove", request, &ignored));
     json_decref(request);
 }
 

@@ -123,6 +123,7 @@ int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error 
     }
     list_port(r, p);
     run_tor_ports_changed(r);
+    run_tor_port(r, p->port, run_link_is_up(r, p->port));
     run_tor_link(r, p->port, run_link_is_up(r, p->port));
     return 0;
 }
@@ -201,6 +202,7 @@ int run_remove_port(struct run *r, uint16_t port, struct sk_error *err) {
     if (!sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
         return -1;
     tell_gone(r, port, false);
+    run_tor_port(r, port, false);
     run_tor_link(r, port, false);
     unlist_port(r, port);
     run_tor_ports_changed(r);
@@ -211,6 +213,7 @@ int run_enable_port(struct run *r, uint16_t port, bool enabled) {
     run_pause(r);
     if (!sk_ports_enable(r->ports, port, enabled)) // one without a device
         sk_switch_port_up(r->sw, port, enabled);
+    run_tor_port(r, port, run_link_is_up(r, port));
     run_resume(r);
     run_tor_link(r, port, run_link_is_up(r, port));
     return 0;

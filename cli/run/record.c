@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/run/journal.h"
+#include "cli/run/run.h"
 #include "control/config/record.h"
 #include "pcap/record/record.h"
 
@@ -136,7 +138,7 @@ int run_record_check(const struct sk_config *c, const char *file, const char *gi
     return bad ? -1 : 0;
 }
 
-static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n_cores,
+static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n_cores, bool notes,
                      const char *file, struct sk_error *err) {
     const struct sk_config_record *wanted = &c->record;
     const struct record_options files = files_of(c, file);
@@ -147,7 +149,8 @@ static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n
     const struct sk_recorder_options opt = {.n_cores = n_cores,
                                             .ring_bytes = wanted->ring_mib << 20,
                                             .snaplen = wanted->snaplen,
-                                            .ports = wanted->n_ports ? ports : NULL};
+                                            .ports = wanted->n_ports ? ports : NULL,
+                                            .notes = notes};
     r->recorder = sk_recorder_new(&opt, error, sizeof error);
     if (!r->recorder)
         return sk_fail(err, "%s", error) == 0;
@@ -171,12 +174,12 @@ static void run_record_free_all(struct run_record *r) {
 
 struct run_record *run_record_start(struct sk_recording *recording, const struct sk_config *c,
                                     const char *file, const char *program, uint64_t clock,
-                                    struct sk_error *err) {
+                                    struct run_journal *journal, struct sk_error *err) {
     struct run_record *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     atomic_init(&r->failed, false);
-    if (!open_all(r, c, sk_recording_cores(recording), file, err) ||
+    if (!open_all(r, c, sk_recording_cores(recording), journal, file, err) ||
         run_record_write_config(c, file, program, clock, err)) {
         run_record_free_all(r);
         return NULL;
@@ -188,6 +191,7 @@ struct run_record *run_record_start(struct sk_recording *recording, const struct
         return NULL;
     }
     sk_recording_own(recording, r->recorder);
+    run_journal_into(journal, r->recorder, run_now());
     printf("recording into %s\n", record_path(r->out));
     return r;
 }

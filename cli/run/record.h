@@ -11,6 +11,7 @@
 #include "control/config/config.h"
 #include "control/socket/recording.h"
 
+struct run_journal;
 struct run_record;
 
 // Whether that can be, without making or changing a file: neither the recording nor
@@ -20,10 +21,10 @@ int run_record_check(const struct sk_config *c, const char *file, const char *gi
                      const char *program, struct sk_error *err);
 // When all else is ready, since an older FILE is lost from here on; before the lcores run, on a
 // switch that was configured at 'clock'. Writes FILE.config.json too. 'file' is c->record's, by its
-// path from here. Null with a sentence.
+// path from here. 'journal' is what notes go into it from, or null. Null with a sentence.
 struct run_record *run_record_start(struct sk_recording *recording, const struct sk_config *c,
                                     const char *file, const char *program, uint64_t clock,
-                                    struct sk_error *err);
+                                    struct run_journal *journal, struct sk_error *err);
 // It cannot go on, and sk_recording_own_stop() has still to be called. Null: false.
 bool run_record_failed(const struct run_record *r);
 // After the last packet: writes what is left, says what was recorded, frees 'r' (null allowed).

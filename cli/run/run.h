@@ -12,7 +12,7 @@
 //     reload.c         the configuration read again
 //     requests.c       what the control socket is asked of the process, and not of the switch
 //     print.c          what is printed
-//     record.c         a switch that records itself
+//     record.c         a switch that records itself; journal.c: what its ToR does, as notes in that
 //     watch.c          metrics, telemetry, alarms
 //     page.c           the page for browsers: what is asked for, who follows
 //     page_events.c    what its events say (page_impl.h); page.html, .css, .js, icon.svg: the page
@@ -108,6 +108,7 @@ struct run {
     char *pid_file;                  // written; or null
     struct sk_recording *recording;
     struct run_record *record;
+    struct run_journal *journal; // of the ToR's control plane; null: nothing is recorded
     uint64_t configured_at;
     struct sk_violations *violations;
     struct sk_tracer *tracer;
@@ -203,6 +204,11 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
                      const struct sk_config_port *ports, size_t n_ports, struct sk_error *err);
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err);
 json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+// The same without looking who it is for: null with a sentence. r->tor is there.
+json_t *run_tor_ask(struct run *r, const char *op, json_t *request, struct sk_error *err);
+// A link has changed for packets, which wait: before run_tor_link().
+void run_tor_port(struct run *r, uint16_t port, bool up);
+void run_tor_end(struct run *r); // frees
 
 // ---- jobs.c, all but the first on the control thread
 bool run_jobs_start(struct run *r); // after the ToR; false after a sentence

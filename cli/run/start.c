@@ -204,7 +204,8 @@ static bool run_start_record(struct run *r, bool begin) {
         r->opt.record_path ? strdup(r->opt.record_path) : run_beside_config(r, c->record.file);
     char *program = run_beside_config(r, c->program);
     if (begin)
-        r->record = run_record_start(r->recording, c, path, program, r->configured_at, &err);
+        r->record =
+            run_record_start(r->recording, c, path, program, r->configured_at, r->journal, &err);
     const bool good = begin ? r->record != NULL
                             : run_record_check(c, path, r->opt.config_path, program, &err) == 0;
     free(path);

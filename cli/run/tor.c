@@ -3,9 +3,12 @@
 // The ToR's control plane in the running switch: frames by the inside port, digests, links, ages,
 // requests.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/run/journal.h"
 #include "cli/run/run.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "control/tor/section.h"
 #include "control/tor/tor.h"
@@ -17,8 +20,30 @@
 #define FRAMES_AT_ONCE    32u
 #define FRAMES_A_TURN     512u
 
+static void tor_note(struct run *r, struct journal_note note) {
+    if (r->journal)
+        run_journal_note(r->journal, &note, run_now());
+}
+
 static bool run_tor_send_frame(void *aux, const uint8_t *frame, uint32_t length) {
-    return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
+    struct run *r = aux;
+    tor_note(r, (struct journal_note){.kind = JOURNAL_SENT});
+    const bool given = sk_ports_inside_give(r->ports, frame, length);
+    if (!given)
+        tor_note(r, (struct journal_note){.kind = JOURNAL_REFUSED});
+    return given;
+}
+
+static void run_tor_pause(void *aux) {
+    run_pause(aux);
+    tor_note(aux, (struct journal_note){.kind = JOURNAL_PAUSE});
+}
+
+static void run_tor_learn(void *aux, enum tor_fact fact, uint64_t value) {
+    static const enum journal_kind kinds[] = {[TOR_FACT_WRITES] = JOURNAL_WRITES,
+                                              [TOR_FACT_TOOK] = JOURNAL_TOOK,
+                                              [TOR_FACT_RANDOM] = JOURNAL_RANDOM};
+    tor_note(aux, (struct journal_note){.kind = kinds[fact], .number = value});
 }
 
 static bool link_is_up(void *aux, uint16_t port) {
@@ -33,17 +58,60 @@ static struct tor_host run_tor_host_of(struct run *r) {
     return (struct tor_host){.sw = r->sw,
                              .ports = r->port_list,
                              .n_ports = r->n_port_list,
-                             .pause = run_pause,
+                             .pause = run_tor_pause,
                              .resume = run_resume,
                              .send = run_tor_send_frame,
                              .link = link_is_up,
                              .beside = run_tor_beside,
                              .event = run_event,
+                             .learn = run_tor_learn,
                              .pause_interval_ns = PAUSE_INTERVAL_NS,
                              .writes_in_a_pause = WRITES_IN_A_PAUSE,
                              .hash_secret = (uint32_t)r->hash_secret,
                              .aux = r};
 }
+
+// ---- notes for a recording ----
+
+// Whether the switch records what its CPU port sends and receives.
+static bool has_recording(const struct run *r) {
+    const struct sk_config_record *wanted = &r->config->record;
+    bool all = wanted->n_ports == 0;
+    for (size_t i = 0; i < wanted->n_ports; i++)
+        all |= wanted->ports[i] == sk_switch_cpu_port_of(r->sw);
+    return all && (wanted->file || r->opt.record_path);
+}
+
+// Of the jobs that the switch remembers; null: there are none, or the file cannot be read, which
+// the control plane will say.
+static char *tor_read_state(struct run *r) {
+    const char *named = json_string_value(json_object_get(r->config->tor->value, "state"));
+    struct sk_error ignored;
+    size_t length;
+    char *path = named ? run_beside_config(r, named) : NULL;
+    char *text = path ? sk_read_regular_file(path, &length, &ignored) : NULL;
+    free(path);
+    return text;
+}
+
+static void begin_journal(struct run *r) {
+    uint64_t down[SK_PORTS];
+    struct journal_note note = {.kind = JOURNAL_BEGIN,
+                                .number = r->hash_secret,
+                                .interval = PAUSE_INTERVAL_NS,
+                                .list = down};
+    if (!has_recording(r))
+        return;
+    r->journal = run_journal_new(sk_switch_cpu_port_of(r->sw));
+    note.text = tor_read_state(r);
+    for (size_t i = 0; i < r->n_port_list; i++)
+        if (!run_link_is_up(r, r->port_list[i].port))
+            down[note.n++] = r->port_list[i].port;
+    tor_note(r, note);
+    free(note.text);
+}
+
+// ---- from start to end ----
 
 // Before the lcores run: nobody pauses.
 bool run_tor_start(struct run *r) {
@@ -53,6 +121,7 @@ bool run_tor_start(struct run *r) {
         return true;
     if (tor_program_check(r->sw, &err))
         return run_say(err.text);
+    begin_journal(r);
     host.pause = host.resume = NULL;
     r->tor = tor_new(&host, r->config->tor, &err);
     if (!r->tor)
@@ -68,28 +137,54 @@ void run_tor_turn(struct run *r, uint64_t now) {
         return;
     for (unsigned done = 0, n; done < FRAMES_A_TURN; done += n) {
         n = sk_ports_inside_take(r->ports, frames, FRAMES_AT_ONCE);
+        if (n > 0)
+            tor_note(r, (struct journal_note){.kind = JOURNAL_FRAMES, .number = n, .now = now});
         for (unsigned i = 0; i < n; i++)
             tor_frame(r->tor, frames[i].bytes, frames[i].length, now);
         if (n < FRAMES_AT_ONCE)
             break;
     }
+    run_journal_run(r->journal, now);
     tor_run(r->tor, now);
+    if (r->journal)
+        run_journal_quiet(r->journal, run_now());
 }
 
 void run_tor_digest(struct run *r, const struct sk_digest *digest) {
-    if (r->tor)
-        tor_digest(r->tor, digest, run_now());
+    const uint64_t now = run_now();
+    if (!r->tor)
+        return;
+    tor_note(r, (struct journal_note){.kind = JOURNAL_DIGEST, .now = now});
+    tor_digest(r->tor, digest, now);
+}
+
+void run_tor_port(struct run *r, uint16_t port, bool up) {
+    tor_note(r, (struct journal_note){.kind = JOURNAL_PORT, .port = port, .up = up});
 }
 
 void run_tor_link(struct run *r, uint16_t port, bool up) {
-    if (r->tor)
-        tor_link(r->tor, port, up, run_now());
+    const uint64_t now = run_now();
+    if (!r->tor)
+        return;
+    tor_note(r, (struct journal_note){.kind = JOURNAL_LINK, .port = port, .up = up, .now = now});
+    tor_link(r->tor, port, up, now);
+}
+
+static void note_ports(struct run *r) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->n_port_list; i++)
+        json_array_append_new(list, json_pack("{s:i, s:s?}", "port", (int)r->port_list[i].port,
+                                              "name", r->port_list[i].name));
+    tor_note(r, (struct journal_note){.kind = JOURNAL_PORTS, .value = list});
+    json_decref(list);
 }
 
 void run_tor_ports_changed(struct run *r) {
     const struct tor_host host = run_tor_host_of(r);
-    if (r->tor)
-        tor_host_changed(r->tor, &host);
+    if (!r->tor)
+        return;
+    note_ports(r);
+    tor_host_changed(r->tor, &host);
 }
 
 int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
@@ -186,13 +281,17 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
 
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err) {
     const struct tor_host host = run_tor_host_of(r);
-    return r->tor ? tor_reload(r->tor, &host, section, err) : 0;
+    if (!r->tor)
+        return 0;
+    tor_note(r, (struct journal_note){.kind = JOURNAL_SECTION, .value = section->value});
+    return tor_reload(r->tor, &host, section, err);
 }
 
 void run_tor_program_changed(struct run *r, bool kept) {
     struct tor_host host = run_tor_host_of(r);
     if (!r->tor)
         return;
+    tor_note(r, (struct journal_note){.kind = JOURNAL_REPLACED});
     host.pause = host.resume = NULL; // it does
     tor_switch_replaced(r->tor, &host, kept);
     host = run_tor_host_of(r);
@@ -208,9 +307,21 @@ json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, b
                    "this switch has no control plane of a ToR: its configuration has no \"tor\"");
         return NULL;
     }
-    json_t *result = tor_request(r->tor, op, at->value, run_now(), at->doc->err);
+    json_t *result = run_tor_ask(r, op, at->value, at->doc->err);
     at->doc->failed |= !result;
     if (result)
         run_jobs_answered(r, op, at->value, result);
     return result;
+}
+
+json_t *run_tor_ask(struct run *r, const char *op, json_t *request, struct sk_error *err) {
+    const uint64_t now = run_now();
+    tor_note(r, (struct journal_note){
+                    .kind = JOURNAL_REQUEST, .text = (char *)op, .value = request, .now = now});
+    return tor_request(r->tor, op, request, now, err);
+}
+
+void run_tor_end(struct run *r) {
+    tor_free(r->tor);
+    run_journal_free(r->journal);
 }

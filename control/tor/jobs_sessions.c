@@ -79,8 +79,7 @@ static void js_answer(void *owner, struct sessions_job *j, const struct session_
 }
 
 static uint64_t js_random(void *owner) {
-    (void)owner;
-    return sk_random_secret();
+    return tor_fact(((struct jobs_job *)owner)->tor, TOR_FACT_RANDOM, sk_random_secret());
 }
 
 static uint16_t js_number(void *owner) {

@@ -74,6 +74,15 @@ void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_lin
 
 // ---- writing ----
 
+uint64_t tor_fact(struct tor *t, enum tor_fact fact, uint64_t found) {
+    uint64_t value;
+    if (t->host.recall && t->host.recall(t->host.aux, fact, &value))
+        return value;
+    if (t->host.learn)
+        t->host.learn(t->host.aux, fact, found);
+    return found;
+}
+
 // Where nobody runs the pipes meanwhile the number of writes is the same each time.
 void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
                     void *aux) {
@@ -83,12 +92,20 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
         return;
     }
     t->host.pause(t->host.aux);
-    // the processor's time: one that was interrupted makes no more pauses for it
-    const uint64_t end = sk_clock_worked() + PAUSE_NS;
-    for (unsigned n = 0; n < most && tor_wanted_waits(t->wanted); n++) {
-        if (n > 0 && sk_clock_worked() > end)
-            break;
-        tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
+    uint64_t n = 0;
+    if (t->host.recall && t->host.recall(t->host.aux, TOR_FACT_WRITES, &n)) {
+        for (uint64_t i = 0; i < n && tor_wanted_waits(t->wanted); i++) // as below
+            tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
+    } else {
+        // the processor's time: one that was interrupted makes no more pauses for it
+        const uint64_t end = sk_clock_worked() + PAUSE_NS;
+        for (; n < most && tor_wanted_waits(t->wanted); n++) {
+            if (n > 0 && sk_clock_worked() > end)
+                break;
+            tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
+        }
+        if (t->host.learn)
+            t->host.learn(t->host.aux, TOR_FACT_WRITES, n);
     }
     if (t->host.resume)
         t->host.resume(t->host.aux);
@@ -97,6 +114,21 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
 static void tor_flush(struct tor *t, int pauses) {
     while (pauses-- > 0 && tor_wanted_waits(t->wanted))
         tor_flush_once(t, tor_refused, t);
+}
+
+// ---- time ----
+
+// A call begins. Who calls has looked at the clock before, and may call in another order than that:
+// time never goes back here.
+static uint64_t tor_enter(struct tor *t, uint64_t now_ns) {
+    if (now_ns > t->now)
+        t->now = now_ns;
+    tor_time_is(t->now);
+    return t->now;
+}
+
+static void tor_leave(void) {
+    tor_time_is(0);
 }
 
 // ---- from beginning to end ----
@@ -118,24 +150,27 @@ struct tor *tor_new(const struct tor_host *host, const struct sk_at *section,
         return NULL;
     struct tor *t = xzalloc(sizeof *t);
     t->host = *host;
-    t->now = sk_switch_now(host->sw);
+    tor_enter(t, sk_switch_now(host->sw));
     t->wanted = tor_wanted_new();
     EACH_MODULE(t, i, create)
     t->states[i] = modules[i]->create(t);
     tor_configure(t, s);
     tor_flush(t, INT_MAX);
+    tor_leave();
     return t;
 }
 
 void tor_free(struct tor *t) {
     if (!t)
         return;
+    tor_enter(t, t->now);
     for (int i = TOR_MODULES - 1; i >= 0; i--)
         if (modules[i]->destroy)
             modules[i]->destroy(t, t->states[i]);
     tor_wanted_free(t->wanted);
     tor_section_free(t->section);
     free(t);
+    tor_leave();
 }
 
 int tor_reload(struct tor *t, const struct tor_host *host, const struct sk_at *section,
@@ -144,7 +179,9 @@ int tor_reload(struct tor *t, const struct tor_host *host, const struct sk_at *s
     if (!s)
         return -1;
     t->host = *host;
+    tor_enter(t, t->now);
     tor_configure(t, s);
+    tor_leave();
     return 0;
 }
 
@@ -154,22 +191,15 @@ void tor_host_changed(struct tor *t, const struct tor_host *host) {
 
 void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept) {
     t->host = *host;
+    tor_enter(t, t->now);
     tor_wanted_anew(t->wanted);
     if (!kept)
         tor_jobs_lost(t);
     tor_flush(t, INT_MAX);
+    tor_leave();
 }
 
-// Who calls has looked at the clock before, and may call in another order than that: time never
-// goes back here.
-static uint64_t tor_advance(struct tor *t, uint64_t now_ns) {
-    if (now_ns > t->now)
-        t->now = now_ns;
-    return t->now;
-}
-
-void tor_run(struct tor *t, uint64_t now_ns) {
-    now_ns = tor_advance(t, now_ns);
+static void work(struct tor *t, uint64_t now_ns) {
     EACH_MODULE(t, i, run)
     modules[i]->run(t, t->states[i], now_ns);
     if (now_ns < t->write_due || !tor_wanted_waits(t->wanted))
@@ -178,9 +208,14 @@ void tor_run(struct tor *t, uint64_t now_ns) {
     // for their next one to begin: they lose that time, too
     const uint64_t from = sk_clock_now(), interval = t->host.pause_interval_ns;
     tor_flush(t, PAUSES_IN_A_RUN);
-    const uint64_t took = sk_clock_now() - from;
+    const uint64_t took = tor_fact(t, TOR_FACT_TOOK, sk_clock_now() - from);
     const uint64_t rest = took < LONGEST_REST_NS / REST_SHARE ? took * REST_SHARE : LONGEST_REST_NS;
     t->write_due = interval ? now_ns + took + (rest > interval ? rest : interval) : now_ns;
+}
+
+void tor_run(struct tor *t, uint64_t now_ns) {
+    work(t, tor_enter(t, now_ns));
+    tor_leave();
 }
 
 // ---- frames ----
@@ -194,9 +229,8 @@ static uint32_t without_tag(const uint8_t *frame, uint32_t length, uint8_t *out)
     return length - behind + 12;
 }
 
-void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns) {
+static void hear(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns) {
     uint8_t bytes[FRAME_LONGEST];
-    now_ns = tor_advance(t, now_ns);
     const bool whole = length >= CPU_HEADER + ETH_BYTES && length - CPU_HEADER <= FRAME_LONGEST;
     const bool copied = whole && (frame[0] & TOR_REASON_ACL);
     const uint8_t reason = whole ? frame[0] & (uint8_t)~TOR_REASON_ACL : 0;
@@ -225,6 +259,11 @@ void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t no
     EACH_MODULE(t, i, frame)
     modules[i]->frame(t, t->states[i], &f);
     t->by = NULL;
+}
+
+void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns) {
+    hear(t, frame, length, tor_enter(t, now_ns));
+    tor_leave();
 }
 
 static void tor_give(struct tor *t, uint8_t order, uint16_t interface, uint16_t port, uint16_t vid,
@@ -259,19 +298,20 @@ void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_
 // ---- what else happens ----
 
 void tor_digest(struct tor *t, const struct sk_digest *digest, uint64_t now_ns) {
-    now_ns = tor_advance(t, now_ns);
+    now_ns = tor_enter(t, now_ns);
     EACH_MODULE(t, i, digest)
     modules[i]->digest(t, t->states[i], digest, now_ns);
+    tor_leave();
 }
 
 // links.c comes first and keeps what the others look at.
 void tor_link(struct tor *t, uint16_t port, bool up, uint64_t now_ns) {
     struct tor_link *link = tor_link_by_port(t, port);
-    tor_advance(t, now_ns);
-    if (!link)
-        return;
-    EACH_MODULE(t, i, link)
+    tor_enter(t, now_ns);
+    if (link)
+        EACH_MODULE(t, i, link)
     modules[i]->link(t, t->states[i], link, port, up);
+    tor_leave();
 }
 
 static json_t *status(const struct tor *t) {
@@ -289,9 +329,7 @@ static void list_object(void *aux, enum tor_set set, const char *object, const c
                                          "as", as, "written", (int)written));
 }
 
-json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now_ns,
-                    struct sk_error *err) {
-    tor_advance(t, now_ns);
+static json_t *answer(struct tor *t, const char *op, json_t *request, struct sk_error *err) {
     err->text[0] = '\0';
     if (strcmp(op, "tor.status") == 0)
         return status(t);
@@ -307,4 +345,12 @@ json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now
     }
     sk_fail(err, "there is no request '%s'", op);
     return NULL;
+}
+
+json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now_ns,
+                    struct sk_error *err) {
+    tor_enter(t, now_ns);
+    json_t *result = answer(t, op, request, err);
+    tor_leave();
+    return result;
 }

@@ -20,6 +20,9 @@
 // Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes
 // when tables are written: some dozens of writes between 'pause' and 'resume'.
 //
+// Time is what the calls say, for Open vSwitch's library too (time.c), and chance and the speed of
+// the machine come in by 'recall' and 'learn' of the host: the same calls have the same effects.
+//
 // Files: modules, each with the files whose names begin with its name (jobs_impl.h and its like
 // list them):
 //
@@ -41,6 +44,7 @@
 //     ip.c          IPv4 and IPv6 packets, checked and built
 //     addresses.c   the switch's own addresses
 //     text.c        addresses as text, checksums
+//     time.c        the time that Open vSwitch's library sees
 #ifndef SILKEN_CONTROL_TOR_TOR_H
 #define SILKEN_CONTROL_TOR_TOR_H
 
@@ -53,6 +57,14 @@
 #include "pipeline/switch/switch.h"
 
 struct tor;
+
+// What else than its arguments decides what a control plane does. A recorded run notes them, and a
+// replay of it has them from there.
+enum tor_fact {
+    TOR_FACT_WRITES, // made in the pause that has begun
+    TOR_FACT_TOOK,   // ns by the system's clock that writing took
+    TOR_FACT_RANDOM, // a number that nobody can guess
+};
 
 // What it stands on. 'sw' runs a program with the tables of p4/tor.
 struct tor_host {
@@ -72,6 +84,11 @@ struct tor_host {
     // Something happened that an operator or a listener of the socket wants to know: a reference is
     // taken over. {"event": "link", ...}, {"event": "alarm", ...}. May be null.
     void (*event)(void *aux, json_t *event);
+    // A fact as it was in a recorded run: true, and 'value'; false: it is to be found out. May be
+    // null.
+    bool (*recall)(void *aux, enum tor_fact fact, uint64_t *value);
+    // A fact that was found out. May be null.
+    void (*learn)(void *aux, enum tor_fact fact, uint64_t value);
     void *aux;
     // How long tor_run() waits at least after it has written until it writes again, longer where
     // that took long by the system's clock: packets can cause so many writes that pauses would

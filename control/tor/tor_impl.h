@@ -96,6 +96,8 @@ void tor_send_port(struct tor *t, uint16_t port, uint16_t vid, const uint8_t *fr
 // flooded.
 void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_t *frame,
                    uint32_t length);
+// The host's, or what 'found' is.
+uint64_t tor_fact(struct tor *t, enum tor_fact fact, uint64_t found);
 // Some of the writes that wait, in one short pause of the pipes: 16, or as many as fit in 0.1 ms,
 // one at least. 'refused': as of tor_wanted_flush().
 void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
@@ -103,6 +105,10 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
 // An event for listeners and the log: "link", "alarm", "moved"...; the members as for json_pack().
 void tor_event(struct tor *t, const char *event, const char *format, ...);
 void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_link *link);
+
+// ---- time.c: what the library takes for the time ----
+// On this thread, ns; 0: the system's.
+void tor_time_is(uint64_t now_ns);
 
 // ---- limits.c: what one link may use of what all links share ----
 // Counts of one of them and its credit: how long it has not used its rate.

@@ -349,6 +349,26 @@ static bool is_unsent(const struct sk_record *r) {
     return r->kind == SK_RECORD_DROPPED && r->n_drops && r->drops[0].reason == SK_DROP_TX_FULL;
 }
 
+// The ports' statistics have nothing of it.
+static int write_control(struct record_files *f, const struct sk_record *r, struct sk_error *err) {
+    char *text = strndup((const char *)r->bytes, r->length);
+    if (!text)
+        abort();
+    const struct capture_record out = {.time_ns = r->time_ns,
+                                       .bytes = r->bytes,
+                                       .port = r->port,
+                                       .direction = CAPTURE_UNKNOWN,
+                                       .comment = text,
+                                       .lost = r->lost};
+    if (f->empty)
+        f->from_ns = r->time_ns;
+    f->empty = false;
+    f->to_ns = r->time_ns;
+    const int rc = capture_write(f->writer, &out, err);
+    free(text);
+    return rc;
+}
+
 static int write_one(struct record_files *f, const struct sk_record_reader *reader,
                      const struct sk_record *r, struct sk_error *err) {
     struct comment c = {.n = 0};
@@ -358,6 +378,8 @@ static int write_one(struct record_files *f, const struct sk_record_reader *read
         capture_size(f->writer) + r->length + PACKET_ROOM + statistics > f->opt.file_bytes &&
         next_file(f, reader, err))
         return -1;
+    if (r->kind == SK_RECORD_NOTE)
+        return write_control(f, r, err);
     say_drops(&c, r);
     const struct capture_record out = {.time_ns = r->time_ns,
                                        .bytes = r->bytes,

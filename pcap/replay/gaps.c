@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pcap/replay/map.h"
 #include "pcap/replay/replay_impl.h"
 
 #define NUMBER(id) ((id)&UINT64_C(0x00ffffffffffffff))
@@ -100,6 +101,8 @@ void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
                      const struct capture_frame *f) {
     struct core *c = f->packet_id ? core_of(g, f->packet_id) : NULL;
     const uint64_t number = NUMBER(f->packet_id);
+    if (replay_is_control(f))
+        return;
     g->unknown |= !c || number == 0;
     if (g->unknown)
         return;

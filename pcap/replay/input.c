@@ -21,7 +21,7 @@ struct input {
     uint16_t port;          // of the next one
     bool more;              // there is one
     struct tally cut, late, timeless, unknown, filtered;
-    uint64_t sent, notes, taken;
+    uint64_t sent, notes, control, taken; // notes about packets, about the control plane
 };
 
 struct replay_inputs {
@@ -97,8 +97,11 @@ static int replay_input_find(struct replay_inputs *s, struct input *in, bool rea
         if (in->port == REPLAY_SENT) {
             const uint64_t time_ns = in->frames[in->at].time_ns;
             s->heard = time_ns > s->heard ? time_ns : s->heard;
-            in->sent += in->frames[in->at].direction == CAPTURE_OUTBOUND;
-            in->notes += in->frames[in->at].direction != CAPTURE_OUTBOUND;
+            const bool outbound = in->frames[in->at].direction == CAPTURE_OUTBOUND,
+                       control = replay_is_control(&in->frames[in->at]);
+            in->sent += outbound;
+            in->notes += !outbound && !control;
+            in->control += control;
         } else
             replay_input_count(&in->unknown, in);
         if (wrong)
@@ -227,6 +230,13 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
         replay_input_go_on(s, false, NULL);
     }
     return i;
+}
+
+uint64_t replay_inputs_control(const struct replay_inputs *s) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->opt->in.n; i++)
+        n += s->list[i].control;
+    return n;
 }
 
 uint64_t replay_inputs_heard(const struct replay_inputs *s) {

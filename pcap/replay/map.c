@@ -327,10 +327,13 @@ static uint16_t of_interface(const struct replay_map *m, const struct capture_in
     return m->other;
 }
 
-// A note about a packet that was dropped says so in its comment, and in no direction.
+// A note, about a packet that was dropped or the control plane, says so in its comment, and in no
+// direction.
 static bool is_note(const struct capture_frame *f) {
-    return f->direction == CAPTURE_UNKNOWN && f->comment_length >= sizeof DROP_NOTE - 1 &&
-           memcmp(f->comment, DROP_NOTE, sizeof DROP_NOTE - 1) == 0;
+    static const char drop[] = DROP_NOTE;
+    return f->direction == CAPTURE_UNKNOWN &&
+           (replay_is_control(f) || (f->comment_length >= sizeof drop - 1 &&
+                                     memcmp(f->comment, drop, sizeof drop - 1) == 0));
 }
 
 static uint16_t by_interface(struct replay_map *m, const struct capture_frame *f) {

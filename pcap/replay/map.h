@@ -18,6 +18,9 @@
 
 #include "pcap/capture/capture.h"
 
+// Whether it is no packet but a note about a ToR's control plane, or a part of one (notes.c).
+bool replay_is_control(const struct capture_frame *f);
+
 struct replay_map;
 // Null with a sentence about the word. 'text' null: "interface".
 struct replay_map *replay_map_parse(const char *text, struct sk_error *err);

@@ -34,6 +34,7 @@ struct replay {
     FILE *messages;
     struct sk_switch *sw;
     struct sessions *sessions; // of aggregation jobs, as the recorded switch had them; or null
+    struct replay_tor *tor;    // the control plane of a ToR; or null
     uint16_t cpu_port;
     struct replay_inputs *inputs;
     enum way way;
@@ -74,6 +75,8 @@ static bool replay_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t l
     struct replay *r = aux;
     struct share *s = &r->shares[sk_port_pipe(port)];
     s->out++;
+    if (r->tor && port == r->cpu_port)
+        replay_tor_frame(r->tor, frame, length, sk_core_now(s->core));
     if (!s->failed)
         s->failed =
             replay_out_packet(&r->out, port, sk_core_now(s->core), frame, length, &s->err) ||
@@ -84,9 +87,10 @@ static bool replay_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t l
 // Nobody looks at it.
 static bool tx_nowhere(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct replay *r = aux;
-    (void)frame;
-    (void)length;
-    r->shares[sk_port_pipe(port)].out++;
+    struct share *s = &r->shares[sk_port_pipe(port)];
+    s->out++;
+    if (r->tor && port == r->cpu_port)
+        replay_tor_frame(r->tor, frame, length, sk_core_now(s->core));
     return true;
 }
 
@@ -157,6 +161,36 @@ static bool replay_make_sessions(struct replay *r) {
     return r->sessions || replay_fail(r, r->err.text);
 }
 
+static void advance(void *aux, uint64_t until);
+
+// The ToR's: with a part of it in each of two configurations nobody would know which is meant.
+static bool make_tor(struct replay *r) {
+    const struct sk_config *c = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        const struct sk_config *own = r->opt->configs[i];
+        if (own && own->tor && c)
+            return replay_fail(r, "\"tor\" is in both configurations");
+        c = own && own->tor ? own : c;
+    }
+    if (!c)
+        return true;
+    if (r->sessions)
+        return replay_fail(r, "\"sessions\" and \"tor\" are two control planes of one switch");
+    if (r->way != TOGETHER)
+        return replay_fail(
+            r, "\"tor\" in the configuration excludes a time between pipes (--crossing)");
+    r->cpu_port = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
+    sk_switch_port_up(r->sw, r->cpu_port, true);
+    const struct replay_tor_host host = {.sw = r->sw,
+                                         .cpu_port = r->cpu_port,
+                                         .config = c,
+                                         .advance = advance,
+                                         .aux = r,
+                                         .messages = r->second ? NULL : r->messages};
+    r->tor = replay_tor_new(&host, r->opt, &r->err);
+    return r->tor || replay_fail(r, r->err.text);
+}
+
 static bool replay_make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
@@ -202,7 +236,7 @@ static bool replay_make_switch(struct replay *r) {
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
             return replay_fail(r, r->err.text);
-    return replay_make_sessions(r);
+    return replay_make_sessions(r) && make_tor(r);
 }
 
 static void observe_all(struct replay *r, struct sk_observer *o) {
@@ -292,9 +326,14 @@ static void pass_time(struct replay *r, uint64_t until) {
 // A live switch takes what waits at a port as one burst before it runs, all at the same time. Which
 // of them recirculates, or is lost by injected faults, depends on that.
 static void replay_end_burst(struct replay *r) {
-    if (r->burst)
-        sk_switch_run(r->sw, r->counts->last.time_ns);
+    if (!r->burst)
+        return;
+    sk_switch_run(r->sw, r->counts->last.time_ns);
     r->burst = false;
+    if (r->tor && r->opt->only_last)
+        r->opt->observer->everything = false; // what follows from it are other packets
+    if (r->tor)
+        replay_tor_settle(r->tor, r->counts->last.time_ns);
 }
 
 static void replay_put_in(struct replay *r, const struct replay_packet *p) {
@@ -322,10 +361,27 @@ static bool replay_skip(struct replay *r) {
     return replay_inputs_skip(r->inputs, r->opt->skip, &r->err) == 0 || replay_fail(r, r->err.text);
 }
 
+// What the control plane does by itself before 'until': the next of it.
+static bool tor_steps(struct replay *r, uint64_t until) {
+    const uint64_t at = r->tor && !r->failed ? replay_tor_next(r->tor) : UINT64_MAX;
+    if (at >= until)
+        return false;
+    replay_end_burst(r);
+    if (at > sk_switch_now(r->sw)) {
+        pass_time(r, at);
+        sk_switch_run(r->sw, at);
+    }
+    if (replay_tor_step(r->tor, &r->err))
+        replay_fail(r, r->err.text);
+    return true;
+}
+
 static void play_then(struct replay *r) {
     struct replay_packet p = *r->opt->then;
     uint64_t now = sk_switch_now(r->sw);
     p.time_ns = p.time_ns < now ? now : p.time_ns;
+    while (!stopped(r) && tor_steps(r, p.time_ns))
+        ;
     replay_put_in(r, &p);
 }
 
@@ -422,8 +478,9 @@ static void play_on_threads(struct replay *r) {
 // Whether it can be tried: everything can be done again, and nobody observes packets one by one.
 static bool can_be_alone(const struct replay_options *opt) {
     for (size_t i = 0; i < 2; i++)
-        if (opt->configs[i] && (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock ||
-                                opt->configs[i]->sessions || sk_config_has_pools(opt->configs[i])))
+        if (opt->configs[i] &&
+            (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock || opt->configs[i]->sessions ||
+             opt->configs[i]->tor || sk_config_has_pools(opt->configs[i])))
             return false; // one sequence of random numbers, of bursts, of what is changed in
                           // between, or of what is free in a pool
     return opt->threads > 1 && !opt->crossing_ns && !opt->buffers && !compares(opt) &&
@@ -437,25 +494,61 @@ static bool goes_in(const struct replay *r) {
     return !r->opt->limit || r->counts->in < r->opt->limit;
 }
 
+// Null: nothing goes in any more.
+static const struct replay_packet *next_in(struct replay *r) {
+    // closing the drops says why
+    const bool more =
+        sent_well(r) && !replay_drops_failed(r->drops) && goes_in(r) && !is_done(r) && !stopped(r);
+    return more ? replay_inputs_peek(r->inputs) : NULL;
+}
+
+static void play_one(struct replay *r, const struct replay_packet *p) {
+    if (!r->again)
+        keep_time(r, p);
+    if (!r->tor || p->port != r->cpu_port || replay_tor_takes(r->tor, p))
+        replay_put_in(r, p);
+    if (!replay_drops_failed(r->drops) && replay_inputs_take(r->inputs, goes_in(r), &r->err))
+        replay_fail(r, r->err.text);
+}
+
+// While the recorded control plane did something, packets came.
+static void advance(void *aux, uint64_t until) {
+    struct replay *r = aux;
+    const struct replay_packet *p;
+    while ((p = next_in(r)) && p->time_ns <= until)
+        play_one(r, p);
+    replay_end_burst(r);
+    if (until > sk_switch_now(r->sw)) {
+        pass_time(r, until);
+        sk_switch_run(r->sw, until);
+    }
+}
+
+static bool tor_comes_first(struct replay *r, const struct replay_packet *p) {
+    if (tor_steps(r, p->time_ns))
+        return true;
+    if (!r->tor || r->failed || p->port != r->cpu_port || !replay_tor_is_behind(r->tor))
+        return false;
+    replay_end_burst(r);
+    if (replay_tor_step(r->tor, &r->err))
+        replay_fail(r, r->err.text);
+    return true;
+}
+
 static void play_each(struct replay *r) {
     const struct replay_packet *p;
-    while (sent_well(r) && goes_in(r) && !is_done(r) && !stopped(r) &&
-           (p = replay_inputs_peek(r->inputs))) {
-        if (!r->again)
-            keep_time(r, p);
-        replay_put_in(r, p);
-        if (replay_drops_failed(r->drops))
-            break; // closing it says why
-        if (replay_inputs_take(r->inputs, goes_in(r), &r->err)) {
-            replay_fail(r, r->err.text);
-            return;
-        }
-    }
+    while ((p = next_in(r)))
+        if (!tor_comes_first(r, p))
+            play_one(r, p);
+    // a recorded control plane went on
+    const uint64_t heard = r->tor && goes_in(r) ? replay_inputs_heard(r->inputs) : 0;
+    while (sent_well(r) && !is_done(r) && !stopped(r) && tor_steps(r, heard))
+        ;
 }
 
 // Packets need not be looked at one by one. Each has its own time all the same.
 static bool can_take_few(const struct replay *r) {
-    return !r->bursts && !r->sessions && !r->one_by_one && !r->second && !r->drops &&
+    return !r->bursts && !r->sessions && !r->tor && !r->one_by_one && !r->second && !r->drops &&
            !r->opt->only_last && r->opt->speed <= 0 && !sk_pktgen_any(r->sw);
 }
 
@@ -531,9 +624,12 @@ static void replay_finish(struct replay *r) {
     if (r->inputs && !r->second && replay_inputs_report(r->inputs, r->counts, r->messages, &err) &&
         !r->failed)
         replay_fail(r, err.text);
+    if (r->tor && !r->second)
+        replay_tor_report(r->tor, replay_inputs_control(r->inputs), r->messages);
     replay_inputs_close(r->inputs);
     replay_log_free(r->log);
     sessions_free(r->sessions);
+    replay_tor_free(r->tor);
     sk_switch_free(r->sw);
 }
 

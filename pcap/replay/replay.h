@@ -16,6 +16,7 @@
 //     replay.c    the switch, and packets through it
 //     input.c     captures merged into one stream of packets
 //     map.c       the ports of their packets
+//     tor.c       the control plane of a ToR; notes.c: what a recording says of it
 //     pace.c      replays in real time
 //     update.c    files that replace others at the end
 //     out.c       captures of what ports send

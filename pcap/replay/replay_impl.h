@@ -4,6 +4,7 @@
 #ifndef SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
 
+#include "control/journal/journal.h"
 #include "pcap/capture/capture.h"
 #include "pcap/packet/layout.h"
 #include "pcap/replay/replay.h"
@@ -30,6 +31,8 @@ uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the las
 // The latest time of what was read and left out because a recorded switch sent it, or noted its
 // end: until then it ran. 0: there is none.
 uint64_t replay_inputs_heard(const struct replay_inputs *s);
+// Notes about a control plane that were left out so far.
+uint64_t replay_inputs_control(const struct replay_inputs *s);
 // Takes them; nothing is read after them if there is to be no 'more'.
 int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
@@ -42,6 +45,60 @@ bool replay_inputs_unmapped(const struct replay_inputs *s);
 // A line for each thing that is odd with a capture. -1 with a sentence: a map was of no use.
 int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
                          FILE *messages, struct sk_error *err);
+
+// ---- notes.c
+struct replay_note {
+    uint64_t at; // time, which never goes back: after the packets of then, before those of later
+    struct journal_note note; // a run has one time
+};
+struct replay_notes;
+// The notes about a control plane of a recorded run, read beside its packets. 0, and null when the
+// recording does not begin with one; or -1 with a sentence.
+int replay_notes_open(const struct replay_options *opt, struct replay_notes **out,
+                      struct sk_error *err);
+// The next one, valid until it is taken; null: there is none, or 'err' of replay_notes_failed().
+const struct replay_note *replay_notes_peek(struct replay_notes *n);
+void replay_notes_take(struct replay_notes *n);
+bool replay_notes_failed(const struct replay_notes *n, struct sk_error *err);
+uint64_t replay_notes_lost(const struct replay_notes *n); // that did not fit when they were made
+void replay_notes_close(struct replay_notes *n);          // null allowed
+
+// ---- tor.c: the control plane of a ToR ----
+// With a recording's notes it does again what it did then, at the same places among the packets.
+// Without, it runs in the captures' time: what a packet causes happens at that packet's time, and
+// timers each millisecond, or after long silence each second.
+struct replay_tor_host {
+    struct sk_switch *sw;
+    uint16_t cpu_port;
+    const struct sk_config *config;
+    // Packets up to this time go in, and the switch's clock is there.
+    void (*advance)(void *aux, uint64_t until);
+    void *aux;
+    FILE *messages; // alarms; null: nobody wants them
+};
+struct replay_tor;
+// Writes what the configuration says into the switch, whose clock is where it begins. Null with a
+// sentence.
+struct replay_tor *replay_tor_new(const struct replay_tor_host *host,
+                                  const struct replay_options *opt, struct sk_error *err);
+void replay_tor_free(struct replay_tor *t); // null allowed
+// What the switch sent to the CPU port.
+void replay_tor_frame(struct replay_tor *t, const uint8_t *frame, uint32_t length, uint64_t now);
+// When it does something by itself: UINT64_MAX: never. And does it, when the switch's clock is
+// there. -1 with a sentence.
+uint64_t replay_tor_next(struct replay_tor *t);
+int replay_tor_step(struct replay_tor *t, struct sk_error *err);
+// What follows at once from packets that went in; of a recorded run: nothing.
+void replay_tor_settle(struct replay_tor *t, uint64_t now);
+// Whether a packet that the CPU port received has not been sent yet by what was done: then steps
+// come first, whatever their times are. The packet's is when its pipe looked at the clock, before
+// it looked at the port.
+bool replay_tor_is_behind(struct replay_tor *t);
+// Of a packet that the CPU port received: whether it goes in. The control plane of now may not have
+// sent it; what it sent before goes in first.
+bool replay_tor_takes(struct replay_tor *t, const struct replay_packet *p);
+// Lines about what went otherwise than when it was recorded. 'notes': that the captures had.
+void replay_tor_report(const struct replay_tor *t, uint64_t notes, FILE *messages);
 
 // ---- pace.c
 struct replay_pace {

@@ -19,10 +19,10 @@ struct sk_recorder {
     int fd;
     struct record_memory *memory;
     size_t bytes;
-    unsigned n_cores;
+    unsigned n_cores, n_rings;
     bool ports[SK_PORTS];
     struct sk_filter *filter;
-    struct recorder_core cores[];
+    struct recorder_core cores[]; // n_rings: that of the notes is behind those of the cores
 };
 
 // ---- making and ending ----
@@ -61,12 +61,14 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
     }
     while (ring_bytes < wanted)
         ring_bytes *= 2;
-    struct sk_recorder *r = calloc(1, sizeof *r + opt->n_cores * sizeof r->cores[0]);
+    const unsigned n_rings = opt->n_cores + opt->notes;
+    struct sk_recorder *r = calloc(1, sizeof *r + n_rings * sizeof r->cores[0]);
     if (!r)
         abort();
     r->n_cores = opt->n_cores;
+    r->n_rings = n_rings;
     r->filter = opt->filter;
-    r->bytes = record_memory_bytes(opt->n_cores, ring_bytes);
+    r->bytes = record_memory_bytes(n_rings, ring_bytes);
     if (!take_memory(r, error, error_size)) {
         sk_recorder_free(r);
         return NULL;
@@ -75,8 +77,8 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
         r->ports[port] = !opt->ports || opt->ports[port];
     r->memory->magic = RECORD_MAGIC;
     r->memory->ring_bytes = ring_bytes;
-    r->memory->n_rings = r->n_cores;
-    for (unsigned c = 0; c < r->n_cores; c++)
+    r->memory->n_rings = n_rings;
+    for (unsigned c = 0; c < n_rings; c++)
         r->cores[c] = (struct recorder_core){.ring = record_ring_of(r->memory, c, ring_bytes),
                                              .mask = ring_bytes - 1,
                                              .snaplen = opt->snaplen ? opt->snaplen : UINT32_MAX,
@@ -275,4 +277,22 @@ void recorder_publish(struct recorder_core *c, uint64_t now_ns) {
         atomic_store_explicit(&c->ring->published, c->put, memory_order_release);
     }
     atomic_store_explicit(&c->ring->horizon, now_ns, memory_order_release);
+}
+
+// ---- notes ----
+
+void sk_record_note(struct sk_recorder *r, uint16_t port, const char *text, uint32_t length,
+                    uint64_t now_ns) {
+    struct recorder_core *c = &r->cores[r->n_cores];
+    assert(r->n_rings > r->n_cores);
+    struct record *record = recorder_head(c, SK_RECORD_NOTE, port, length, 0, now_ns);
+    if (record) {
+        memcpy(record->bytes, text, length);
+        commit(c);
+    }
+    recorder_publish(c, now_ns);
+}
+
+void sk_record_quiet(struct sk_recorder *r, uint64_t now_ns) {
+    recorder_publish(&r->cores[r->n_cores], now_ns);
 }

@@ -41,6 +41,7 @@ struct sk_recorder_options {
     // Which frames, each as it is received or sent; of a packet that is dropped, as it is then.
     // Null: all. It becomes the recorder's own.
     struct sk_filter *filter;
+    bool notes; // sk_record_note() will be called: a ring more
 };
 // Takes all memory at once, which takes a moment: not on a pipe's thread. Null with a sentence; the
 // filter is freed then.
@@ -52,6 +53,13 @@ int sk_recorder_fd(const struct sk_recorder *r); // of the memory; the recorder'
 // with as many cores. While no core runs.
 void sk_switch_record(struct sk_switch *sw, struct sk_recorder *r);
 
+// What is no packet: 'length' bytes of text, which say what happened beside the packets at this
+// time, as of 'port'. Not before a time that was told already. One thread, which calls
+// sk_record_quiet() when nothing has happened, so that readers do not wait for it.
+void sk_record_note(struct sk_recorder *r, uint16_t port, const char *text, uint32_t length,
+                    uint64_t now_ns);
+void sk_record_quiet(struct sk_recorder *r, uint64_t now_ns);
+
 // ---- reading ----
 enum sk_record_kind {
     SK_RECORD_RECEIVED,
@@ -59,6 +67,7 @@ enum sk_record_kind {
     // A packet, or copy of one, that ended later than its record could tell. SK_DROP_TX_FULL: it
     // was recorded as sent, waited for the port's device, and did not go.
     SK_RECORD_DROPPED,
+    SK_RECORD_NOTE, // of sk_record_note(): 'bytes' are text
 };
 #define SK_RECORD_DROPS 6u
 struct sk_record {

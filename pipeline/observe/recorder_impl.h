@@ -3,9 +3,9 @@
 // recorder_impl: the rings' layout, and what the engine calls. Only the inside of a switch and the
 // recorder's own files include it.
 //
-// The memory: a page that says what follows, then each core's ring: a struct record_ring and its
-// data. Positions count bytes up, never back; a record is whole lines of a cache and never wraps
-// around the end: what is left there is skipped.
+// The memory: a page that says what follows, then each core's ring, and one for notes: a struct
+// record_ring and its data. Positions count bytes up, never back; a record is whole lines of a
+// cache and never wraps around the end: what is left there is skipped.
 #ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
 #define SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
 
@@ -18,6 +18,7 @@
 #define RECORD_PAGE   4096u
 #define RECORD_SKIP   255u // a kind: nothing but the way to the ring's start
 #define RECORD_RECENT 256u
+#define RECORD_RINGS  (SK_PIPES + 1u)
 
 struct record {
     uint64_t time_ns, serial;

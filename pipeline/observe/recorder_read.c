@@ -22,7 +22,7 @@ struct sk_record_reader {
     unsigned n;
     bool ending;    // no more is put
     bool senseless; // the memory is
-    struct ring_reader rings[SK_PIPES];
+    struct ring_reader rings[RECORD_RINGS];
 };
 
 static struct sk_record_reader *recorder_read_make(struct record_memory *m, uint64_t ring_bytes,
@@ -55,7 +55,7 @@ struct sk_record_reader *sk_record_reader_open(int fd, char *error, size_t error
     }
     const uint64_t bytes = m->ring_bytes;
     const unsigned n = m->n_rings;
-    if (m->magic != RECORD_MAGIC || n < 1 || n > SK_PIPES || bytes > SK_RECORDER_MAX_RING ||
+    if (m->magic != RECORD_MAGIC || n < 1 || n > RECORD_RINGS || bytes > SK_RECORDER_MAX_RING ||
         bytes < RECORD_LINE || bytes & (bytes - 1) ||
         record_memory_bytes(n, bytes) != (size_t)st.st_size) {
         munmap(m, (size_t)st.st_size);
@@ -122,7 +122,7 @@ static bool recorder_read_fill(struct sk_record_reader *r, const struct record *
                               .lost = from->lost,
                               .n_drops = from->n_drops,
                               .more_drops = from->more_drops};
-    if (out->kind > SK_RECORD_DROPPED || out->port >= SK_PORTS || out->n_drops > SK_RECORD_DROPS ||
+    if (out->kind > SK_RECORD_NOTE || out->port >= SK_PORTS || out->n_drops > SK_RECORD_DROPS ||
         out->length > total - RECORD_LINE) {
         r->senseless = true;
         return false;

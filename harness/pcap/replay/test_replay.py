@@ -539,20 +539,6 @@ class Replay(Case):
                 sent = bytes(6) + source + b"\x08\0" + ip
                 self.assertEqual(read(self.path("out") + "/port-1.pcap"), [(T0, sent), (T0 + 5, sent)])
 
-    def test_a_tor_is_refused(self):
-        """Nobody would write its tables: every packet would be dropped."""
-        tor = {"program": "p4/tor/tor.p4", "ports": [{"port": 1, "device": "net_null0", "name": "web1"}],
-               "tor": {"vlans": [{"vid": 10}], "links": [{"name": "web1", "port": "web1", "access": 10}]}}
-        config = self.file("tor.json", json.dumps(tor).encode())
-        a = self.file("a.pcap", pcap([(T0, frame("01", 1))]))
-        sentence = f'{config}: "tor": captures run without the control plane of a ToR; leave "tor" out, and give what ' \
-                   'it wrote to the tables as "entries"'
-        for option in ("--config", "--entries"):
-            done = replay("p4/tor/tor.p4", option, config, "--in", f"1={a}")
-            self.assertEqual((done.returncode, done.stderr), (2, f"silken replay: {sentence}\n"))
-            done = explain(option, config, "p4/tor/tor.p4", frame("01", 1).hex())
-            self.assertEqual((done.returncode, done.stderr, done.stdout), (2, f"silken explain: {sentence}\n", ""))
-
 
 if __name__ == "__main__":
     tally.main()
