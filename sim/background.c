@@ -16,6 +16,8 @@ struct source {
     const struct scn_background *as;
     uint64_t from_ns, until_ns, gap_ns, next_ns; // gap 0: as fast as it goes
     uint64_t sent, received, received_bytes;
+    bool routed; // to the sender's gateway, once that is known
+    bool waits;  // for it
     uint16_t flow;
     uint8_t frame[SIM_MAX_FRAME];
     struct sim_app sink; // at the other end
@@ -43,6 +45,13 @@ static size_t sim_background_next(struct sim_app *a, uint8_t *buf, size_t cap, u
     struct source *b = (struct source *)a;
     if (now < b->next_ns || now >= b->until_ns || cap < b->as->frame_bytes)
         return 0;
+    if (b->routed && !neighbour_gateway(&b->sim->stations[b->as->from], b->frame)) {
+        b->waits = true;
+        return 0;
+    }
+    if (b->waits) // what was not sent then is not made up for
+        b->next_ns = now;
+    b->waits = false;
     memcpy(buf, b->frame, b->as->frame_bytes);
     b->sent++;
     b->next_ns += b->gap_ns;
@@ -67,7 +76,12 @@ static void sim_background_keep(struct sim_app *a) {
 
 static bool sink_wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
     const struct source *b = source_of_sink((struct sim_app *)a);
-    // a switch may have marked it on its way: the ECN bits and the checksum
+    // a switch may have marked it on its way: the ECN bits and the checksum; one that routes has
+    // other addresses of Ethernet, and less time to live
+    if (b->routed)
+        return length == b->as->frame_bytes && memcmp(frame + 12, b->frame + 12, 3) == 0 &&
+               memcmp(frame + 16, b->frame + 16, 6) == 0 && frame[23] == b->frame[23] &&
+               memcmp(frame + 26, b->frame + 26, 16) == 0;
     return length == b->as->frame_bytes && memcmp(frame, b->frame, 15) == 0 &&
            memcmp(frame + 16, b->frame + 16, 8) == 0 && memcmp(frame + 26, b->frame + 26, 16) == 0;
 }
@@ -112,14 +126,16 @@ static void sim_background_write_headers(struct source *b) {
     const struct sim_station *from = &b->sim->stations[b->as->from],
                              *to = &b->sim->stations[b->as->to];
     uint8_t *f = b->frame;
-    memcpy(f, to->mac, 6);
+    b->routed = neighbour_is_routed(from, to);
+    if (!b->routed)
+        memcpy(f, to->mac, 6);
     memcpy(f + 6, from->mac, 6);
     sim_background_put(f + 12, 0x0800, 2);
     sim_background_put(f + 14, 0x4500u | b->as->tos, 2);
     sim_background_put(f + 16, b->as->frame_bytes - 14, 2);
     sim_background_put(f + 22, 64 << 8 | 17, 2);
-    sim_background_put(f + 26, from->ip, 4);
-    sim_background_put(f + 30, to->ip, 4);
+    sim_background_put(f + 26, from->address && to->address ? from->address : from->ip, 4);
+    sim_background_put(f + 30, from->address && to->address ? to->address : to->ip, 4);
     sim_background_put(f + 24, sk_checksum(f + 14, 20), 2);
     sim_background_put(f + 34, b->flow, 2);
     sim_background_put(f + 36, UDP_PORT, 2);
@@ -147,6 +163,8 @@ struct sim_app *background_new(struct sim *s, uint32_t i) {
     b->app.ops = &source_ops;
     b->sink.ops = &sink_ops;
     sim_background_write_headers(b);
+    if (b->routed)
+        neighbour_ask(&s->stations[b->as->from]);
     host_add(s->stations[b->as->from].host, &b->app);
     host_add(s->stations[b->as->to].host, &b->sink);
     sim_at(&s->events, b->from_ns, sim_background_start, &b->app, NULL);

@@ -147,7 +147,8 @@ int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
 int node_configure(struct sim_station *st, struct sk_error *err) {
     if (!st->node->sw && power_on(st, err) < 0)
         return -1;
-    if (config_write(st, err) < 0 || control_start(st, err) < 0 || libra_start(st, err) < 0) {
+    if (config_write(st, err) < 0 || control_start(st, err) < 0 || libra_start(st, err) < 0 ||
+        sim_tor_start(st, err) < 0) {
         sk_error_prefix(err, "switch %s", st->as->name);
         return -1;
     }
@@ -193,6 +194,7 @@ void node_restart(struct sim_station *st) {
         return;
     control_stop(n);
     paths_forget(n);
+    sim_tor_stop(n);
     libra_stop(st);
     sk_switch_stop(n->sw, n->sim->events.now);
     sk_switch_stats(n->sw, &last);

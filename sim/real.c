@@ -27,9 +27,14 @@ static bool real_to_switch(void *station, uint32_t port, const uint8_t *bytes, u
 static bool real_to_host(void *station, uint32_t port, const uint8_t *bytes, uint32_t length) {
     const struct sim_host *h = ((struct sim_station *)station)->host;
     const struct sim_real *r = h->sim->real;
+    const bool arp = length >= 14 && bytes[12] == 0x08 && bytes[13] == 0x06;
     for (const struct sim_app *a = h->apps; a && !h->down; a = a->next)
-        if (a->ops->wants(a, bytes, length))
-            return host_deliver(station, port, bytes, length);
+        if (a->ops->wants(a, bytes, length)) {
+            if (!arp)
+                return host_deliver(station, port, bytes, length);
+            host_deliver(station, port, bytes, length); // and the kernel wants to know it, too
+            break;
+        }
     return r->leave(r->aux, (uint32_t)(h->out - h->sim->links) ^ 1, bytes, length);
 }
 
@@ -88,7 +93,8 @@ static void real_begin(struct sim *s) {
         struct sim_node *n = s->stations[i].node;
         if (!n)
             continue;
-        control_stop(n); // `silken run` has its own, and Libra_s
+        control_stop(n); // `silken run` has its own, and Libra_s, and a ToR's
+        sim_tor_stop(n);
         libra_stop(&s->stations[i]);
         n->configured = !n->configured_at;
     }

@@ -39,7 +39,7 @@ struct scn_line { // of a cable; both directions alike
 struct scn_station {
     const char *name;
     bool is_switch;
-    const char *address, *gateway; // of a host's kernel in a lab: "10.1.0.2/24"; or null
+    const char *address, *gateway; // of a host, of its kernel in a lab: "10.1.0.2/24"; or null
     // of a switch
     uint32_t program;                          // in scenario.programs
     struct sim_range ecn_bytes;                // queue above which packets are marked; 0: never
@@ -47,7 +47,7 @@ struct scn_station {
     struct sim_range service_us, cpu_delay_us; // of its CPU port: for each frame, and one way
     uint32_t cpu_frames;                       // that wait there at most
     const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
-    const char *tor;    // of its member "tor", which `silken lab` alone runs, or null
+    const char *tor;    // of its member "tor", or null
 };
 // Of several shortest ways to a station: always the same one, or one of all, chosen for each flow
 // or each packet.

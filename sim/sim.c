@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/error.h"
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
@@ -29,6 +30,19 @@ void sim_violate(struct sim *s, const struct sim_key *key, const char *format, .
 
 // ---- building ----
 
+// The scenario has looked at the texts.
+static void sim_read_address(struct sim_station *st) {
+    char address[24];
+    if (!st->as->address)
+        return;
+    const char *slash = strchr(st->as->address, '/');
+    snprintf(address, sizeof address, "%.*s", (int)(slash - st->as->address), st->as->address);
+    sk_ip_parse(address, &st->address);
+    st->mask = ~UINT32_C(0) << (32 - atoi(slash + 1));
+    if (st->as->gateway)
+        sk_ip_parse(st->as->gateway, &st->gateway);
+}
+
 static void make_stations(struct sim *s) {
     const struct scenario *sc = s->scenario;
     s->stations = calloc(sc->n_stations + 1, sizeof *s->stations);
@@ -40,6 +54,7 @@ static void make_stations(struct sim *s) {
         s->stations[i].id = i;
         s->stations[i].ip = UINT32_C(0x0a000000) + i + 1;
         memcpy(s->stations[i].mac, mac, 6);
+        sim_read_address(&s->stations[i]);
     }
 }
 
@@ -70,9 +85,10 @@ static void make_links(struct sim *s) {
 static int make_nodes(struct sim *s, struct sk_program *const *programs, struct sk_error *err) {
     for (uint32_t i = 0; i < s->scenario->n_stations; i++) {
         struct sim_station *st = &s->stations[i];
-        if (!st->as->is_switch)
+        if (!st->as->is_switch) {
             host_make(s, st);
-        else if (node_make(s, st, programs[st->as->program], err) < 0)
+            neighbour_make(s, st);
+        } else if (node_make(s, st, programs[st->as->program], err) < 0)
             return -1;
     }
     // a switch's ports wait in the engine: what is in its links' own queues is on the wire
@@ -133,12 +149,6 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
 
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err) {
-    for (size_t i = 0; i < sc->n_stations; i++)
-        if (sc->stations[i].tor)
-            return sk_fail(err,
-                           "switch %s has the control plane of a ToR (\"tor\"), which runs in "
-                           "`silken lab` only",
-                           sc->stations[i].name);
     struct sim *s = sim_new(sc, programs, seed, 0, NULL, err);
     int status = s ? 0 : -1;
     for (uint32_t i = 0; i < sc->n_stations && status == 0; i++)

@@ -44,6 +44,8 @@
 //     process.c          members of jobs with sessions: processes that are killed and restarted
 //     control.c          the switch's part in the sessions of jobs
 //     cpu.c              a program at a switch's CPU port (cpu.h)
+//     tor.c              the control plane of a ToR there
+//     neighbour.c        ARP of hosts that have addresses of their own
 //     own/               jobs whose hosts are a shared object (own/own.h)
 //     libra/             jobs of Libra (libra/libra.h lists the files)
 //     config.c           the configuration of a switch
@@ -123,6 +125,7 @@ struct sim_host {
     struct sim_app *apps; // in a circle is who sends: 'turn'
     struct sim_app *turn;
     struct sim_timer timer;
+    struct sim_neighbour *neighbour; // neighbour.c; null: none
     bool down;
     uint64_t crashes, unclaimed; // frames that nobody wants
 };
@@ -132,7 +135,8 @@ struct sim_station {
     uint32_t id;
     uint8_t mac[6];
     uint32_t ip;
-    struct sim_node *node; // one of the two
+    uint32_t address, mask, gateway; // of a host that has an address of its own; 0: it has none
+    struct sim_node *node;           // one of the two
     struct sim_host *host;
 };
 
@@ -226,6 +230,18 @@ void control_wake(void *node, void *unused); // its timer's action
 void control_take(struct sim_control *c, const uint8_t *frame, uint32_t length);
 // Hears what was taken. False: nothing was.
 bool control_turn(struct sim_control *c);
+
+// tor.c: the control plane of a ToR at the CPU port of a switch that was just configured; does
+// nothing if the scenario gives it none
+int sim_tor_start(struct sim_station *st, struct sk_error *err);
+void sim_tor_stop(struct sim_node *n);
+
+// neighbour.c
+void neighbour_make(struct sim *s, struct sim_station *st); // if it has an address of its own
+// Whether frames from one to the other go to the first one's gateway.
+bool neighbour_is_routed(const struct sim_station *from, const struct sim_station *to);
+void neighbour_ask(struct sim_station *st); // for its gateway's MAC address, until it is known
+bool neighbour_gateway(const struct sim_station *st, uint8_t mac[6]); // false: not yet
 
 // host.c
 void host_make(struct sim *s, struct sim_station *st);

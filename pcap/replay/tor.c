@@ -41,7 +41,7 @@ struct kept { // what a configuration of the notes points to
     json_t *json;
     struct sk_json doc;
     struct sk_error err;
-    struct sk_at at;
+    struct sk_at root, at;
     struct sk_config_port *ports;
 };
 
@@ -211,7 +211,8 @@ static struct kept *keep(struct replay_tor *t, json_t *json) {
     k->json = json;
     k->doc.err = &k->err;
     k->doc.name = "the recording";
-    k->at = (struct sk_at){.doc = &k->doc, .value = json, .key = "tor"};
+    k->root = (struct sk_at){.doc = &k->doc};
+    k->at = (struct sk_at){.doc = &k->doc, .value = json, .parent = &k->root, .key = "tor"};
     return t->kept = k;
 }
 

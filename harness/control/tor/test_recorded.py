@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded rack replays to the same output, its control plane included: containers whose addresses are learned and
 resolved, pings, TCP within a VLAN and between two, datagrams that an access list lets pass, a SwitchML and an ATP job
-that come and go. After a change of one rule of the list the replay differs in that rule's packets and no others.
+that come and go, a link that goes down, a reload, and a switch that is started again with the jobs that it remembers.
+After a change of one rule of the list the replay differs in that rule's packets and no others.
 `make recorded-racks` (RUNS of them) does it again and again."""
 import json
 import os
@@ -48,7 +49,7 @@ def in_host(host, *words):
 
 def section():
     rules = [{"action": "permit", "family": "ipv4", "protocol": "udp", "to_port": f"{PERMITTED}"}]
-    return {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]},
+    return {"mac": ROUTER_MAC, "state": "@folder/jobs.json", "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]},
                                          {"vid": 20, "addresses": [FAR + "/24"]}],
             "links": [{"name": n, "port": i, "access": 20 if n == "r0" else 10, **({"acl": "ports"} if n == "t0" else {})}
                       for i, n in enumerate(NAMES)],
@@ -83,9 +84,11 @@ class Recorded(unittest.TestCase):
         self.host(client, "iperf3", "-c", ip(server), "-n", str(bytes_))
         listener.wait(20)
 
-    def switchml(self):
+    def add_switchml(self):
         self.ctl("job", "add", "resnet", "--protocol", "switchml", "--workers", f"s0:{ip('s0')},s1:{ip('s1')}",
                  "--slots", "64", "--number", "1")
+
+    def switchml(self):
         self.ended(*[self.start(f"s{r}", "worker", "--rank", str(r), "--workers", "2", "--device", "afpacket:eth0",
                                 "--mac", mac(f"s{r}"), "--ip", ip(f"s{r}"), "--switch-mac", ROUTER_MAC, "--switch-ip",
                                 ROUTER, "--job", "1", "--pool", "16", "--packet", "64", "--elements", "10000",
@@ -128,19 +131,39 @@ class Recorded(unittest.TestCase):
             for n in NAMES:  # so that their addresses are known to the switch
                 self.host(n, "ping", "-c", "1", "-W", "2", FAR if n == "r0" else ROUTER)
             self.tcp("t0", "t1", 300000)
+            self.add_switchml()
             self.switchml()
             self.tcp("t0", "r0", 200000)
             self.host("t0", sys.executable, "-c", SEND)
             self.atp()
+            self.reload()
             self.lab.hosts["r0"].ip("link", "set", "eth0", "down")  # and a link goes
             self.host("t0", "ping", "-c", "1", "-W", "2", ip("t1"))
+            self.add_switchml()
+            self.assertEqual(self.lab.stop(), 0, self.lab.said)
+            self.assertIn("recorded ", self.lab.said)
+            self.lab.hosts["r0"].ip("link", "set", "eth0", "up")
+            self.lab.configuration["record"]["file"] = os.path.join(self.folder, "again.pcapng")
+            self.lab.start()
+            for n in ("s0", "s1"):
+                self.host(n, "ping", "-c", "1", "-W", "5", ROUTER)
+            self.switchml()  # which the switch knows from before
             self.assertEqual(self.lab.stop(), 0, self.lab.said)
         os.unlink(os.path.join(self.folder, "tor.sock"))
-        self.assertIn("recorded ", self.lab.said)
 
-    def replay(self, config):
+    def reload(self):
+        """The configuration gets another VLAN while all runs."""
+        path = os.path.join(self.lab.folder.name, "switch.json")
+        with open(path, encoding="utf-8") as f:
+            config = json.load(f)
+        config["tor"]["vlans"].append({"vid": 30, "addresses": ["10.0.30.1/24"]})
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        self.ctl("reload")
+
+    def replay(self, config, run="run"):
         return subprocess.run([SILKEN, "replay", "p4/rack/rack.p4", "--fast", "--config", config, "--in",
-                               os.path.join(self.folder, "run.pcapng"), "--expect-recorded", "--show", "1000"], capture_output=True,
+                               os.path.join(self.folder, run + ".pcapng"), "--expect-recorded", "--show", "1000"], capture_output=True,
                               text=True, timeout=600, check=False)
 
     def changed(self):
@@ -158,9 +181,10 @@ class Recorded(unittest.TestCase):
             self.folder = tempfile.mkdtemp(prefix="silken-recorded-")  # stays when something differs
             self.record()
             said = f"recorded in {self.folder}: "
-            same = self.replay(os.path.join(self.folder, "run.config.json"))
-            self.assertEqual(same.returncode, 0, said + same.stdout + same.stderr)
-            self.assertNotRegex(same.stderr, "differ|control plane", said)
+            for run in ("run", "again"):
+                same = self.replay(os.path.join(self.folder, run + ".config.json"), run)
+                self.assertEqual(same.returncode, 0, said + same.stdout + same.stderr)
+                self.assertNotRegex(same.stderr, "differ|control plane", said)
             other = self.replay(self.changed())
             self.assertEqual(other.returncode, 1, said + other.stdout + other.stderr)
             self.assertIn(f"{DATAGRAMS} packets differ", other.stderr, said)
