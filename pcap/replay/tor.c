@@ -95,16 +95,18 @@ static bool replay_tor_hears(struct replay_tor *t, uint64_t now) {
     struct waiting *w = replay_tor_pop(&t->to_tor);
     if (w)
         tor_frame(t->tor, w->bytes, w->length, now);
+    const bool any = w;
     free(w);
-    return w;
+    return any;
 }
 
 static bool replay_tor_gives(struct replay_tor *t) {
     struct waiting *w = replay_tor_pop(&t->to_switch);
     if (w)
         sk_switch_rx(t->on.sw, t->on.cpu_port, w->bytes, w->length, sk_switch_now(t->on.sw));
+    const bool any = w;
     free(w);
-    return w;
+    return any;
 }
 
 static void collect_digests(struct replay_tor *t) {

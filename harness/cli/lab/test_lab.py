@@ -223,6 +223,16 @@ class Lab(unittest.TestCase):
         self.assertEqual(lab["jobs"][0]["verified"], 4 * 500 * 16)
         self.assertGreater(sum(link["lost"].get("loss", 0) for link in lab["links"]), 0)
 
+    def test_hosts_that_are_scripts(self):
+        name = f"lab-scripts-{os.getpid()}"
+        self.names.append(name)
+        up = silken("lab", "up", "--name", name, "--no-jobs", "examples/maximum/maximum.json")
+        self.assertEqual(up.returncode, 0, up.stderr)
+        hosts = [subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, f"h{h}", sys.executable,
+                                   os.path.abspath("examples/maximum/host.py"), str(h), "4"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True) for h in range(4)]
+        self.assertEqual([h.communicate(timeout=60)[0] for h in hosts], ["1600 elements verified\n"] * 4)
+
     def test_commands_in_hosts_and_captures_on_links(self):
         name = f"lab-commands-{os.getpid()}"
         path = self.scenario(name, RACK)
