@@ -181,8 +181,7 @@ int journal_read(const char *text, size_t length, struct journal_note *note, str
     if (good)
         return 0;
     journal_free(note);
-    return sk_fail(err, "a note of the control plane is not one that this version knows: %.100s",
-                   text);
+    return sk_fail(err, "a note of the control plane is not one that this version knows");
 }
 
 void journal_free(struct journal_note *note) {

@@ -82,6 +82,12 @@ static bool replay_align_fits(struct align *a) {
         replay_align_settle(a, last, last);
         return true;
     }
+    for (unsigned golden = 0; golden < a->n_golden; golden++)
+        if (replay_align_equal(a, last, golden) &&
+            a->owner.sure(a->owner.aux, a->sent[last], a->golden[golden])) {
+            replay_align_settle(a, last, golden);
+            return true;
+        }
     for (unsigned golden = 1; last > 0 && golden < a->n_golden; golden++)
         if (replay_align_equal(a, last, golden) && replay_align_equal(a, last - 1, golden - 1)) {
             replay_align_settle(a, last - 1, golden - 1);

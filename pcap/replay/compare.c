@@ -38,14 +38,14 @@ struct gold {
 
 // Packets that wait until it is known what they are to each other (pcap/replay/align.h).
 struct sent_packet {
-    uint64_t number, serial;
+    uint64_t number, serial, time_ns;
     struct layout layout;
     uint32_t length;
     uint8_t *keep; // the bits that are compared; null: all
     uint8_t bytes[];
 };
 struct golden_packet {
-    uint64_t number;
+    uint64_t number, time_ns;
     char *path;
     uint32_t length;
     uint8_t bytes[];
@@ -66,6 +66,8 @@ struct replay_compare {
     struct sk_observer *next;
     bool observes; // compares when it is told that a packet is sent
     struct sk_error err;
+    uint64_t (*time)(void *aux, uint16_t port); // null: not known
+    void *time_aux;
     bool failed;
     bool misses; // a recorded run: it has not all packets
     const struct replay_options *opt;
@@ -270,6 +272,12 @@ static bool on_equal(void *aux, const void *sent, const void *golden) {
     return s->length == p->length && is_same(s->bytes, p->bytes, s->keep, s->length);
 }
 
+static bool on_sure(void *aux, const void *sent, const void *golden) {
+    (void)aux;
+    return ((const struct sent_packet *)sent)->time_ns ==
+           ((const struct golden_packet *)golden)->time_ns;
+}
+
 static void on_same(void *aux, void *sent, void *golden) {
     forget_sent(aux, sent);
     forget_golden(golden);
@@ -406,6 +414,7 @@ static int on_next(void *aux, void **golden) {
     if (!p || !(p->path = strdup(capture_path(g->capture))))
         abort();
     p->number = ++g->read;
+    p->time_ns = g->frame.time_ns;
     p->length = g->frame.length;
     memcpy(p->bytes, g->frame.bytes, p->length);
     g->ahead = false;
@@ -418,8 +427,11 @@ static struct sent_packet *copy_sent(const struct replay_compare *c, const struc
     struct sent_packet *s = malloc(sizeof *s + length);
     if (!s)
         abort();
-    *s = (struct sent_packet){
-        .number = g->n, .serial = c->serial, .length = length, .layout = c->now};
+    *s = (struct sent_packet){.number = g->n,
+                              .serial = c->serial,
+                              .time_ns = c->time ? c->time(c->time_aux, g->port) : 0,
+                              .length = length,
+                              .layout = c->now};
     memcpy(s->bytes, frame, length);
     if (keep) {
         if (!(s->keep = malloc(length + 1)))
@@ -531,6 +543,12 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt, FIL
     return NULL;
 }
 
+void replay_compare_times(struct replay_compare *c, uint64_t (*time)(void *aux, uint16_t port),
+                          void *aux) {
+    c->time = time;
+    c->time_aux = aux;
+}
+
 struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_observer *next) {
     c->observes = true;
     c->next = next;
@@ -577,8 +595,8 @@ static int replay_compare_compare(struct replay_compare *c, uint16_t port, const
     if (!looked)
         keep = replay_compare_look_at(c, frame, length);
     if (!g->align)
-        g->align = align_new(
-            &(struct align_owner){g, on_equal, on_next, on_same, on_changed, on_extra, on_missing});
+        g->align = align_new(&(struct align_owner){g, on_equal, on_sure, on_next, on_same,
+                                                   on_changed, on_extra, on_missing});
     rc = align_sent(g->align, copy_sent(c, g, frame, length, keep));
     if (rc)
         *err = c->err;

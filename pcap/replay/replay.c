@@ -258,6 +258,10 @@ static void observe_each(struct replay *r) {
                                                       : replay_log_observer(r->log, i));
 }
 
+static uint64_t replay_time(void *aux, uint16_t port) {
+    return sk_core_now(((struct replay *)aux)->shares[sk_port_pipe(port)].core);
+}
+
 // All that is read, before anything that is there is written over.
 static bool open_golden(struct replay *r) {
     const struct replay_options *opt = r->opt;
@@ -267,6 +271,8 @@ static bool open_golden(struct replay *r) {
         return replay_fail(r, r->err.text);
     if (compares(opt) && !(r->compare = replay_compare_open(opt, r->messages, &r->err)))
         return replay_fail(r, r->err.text);
+    if (r->compare)
+        replay_compare_times(r->compare, replay_time, r);
     return true;
 }
 

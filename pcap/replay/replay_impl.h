@@ -239,6 +239,9 @@ void replay_gaps_free(struct replay_gaps *g); // null allowed
 struct replay_compare;
 struct replay_compare *replay_compare_open(const struct replay_options *opt, FILE *messages,
                                            struct sk_error *err);
+// What time it is for a port: a packet that is equal to a golden one of that time is that one.
+void replay_compare_times(struct replay_compare *c, uint64_t (*time)(void *aux, uint16_t port),
+                          void *aux);
 // An observer that learns where fields are, and tells 'next'. Who asks for it makes the switch use
 // it: packets are compared when it is told that they are sent.
 struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_observer *next);

@@ -479,14 +479,83 @@ static void test_threads(void **state) {
     close_bench(b);
 }
 
+static void note(struct bench *b, const char *text, uint64_t now) {
+    sk_record_note(b->recorder, 64, text, (uint32_t)strlen(text), now);
+}
+
+static void expect_note(struct bench *b, const char *text, uint64_t time_ns) {
+    const struct sk_record r = expect(b, SK_RECORD_NOTE, 64, time_ns, 0);
+    assert_int_equal(r.length, strlen(text));
+    assert_memory_equal(r.bytes, text, r.length);
+}
+
+// Notes of another thread are among the packets by their times, and packets wait until it is known
+// that no earlier note comes.
+static void test_notes(void **state) {
+    struct bench *b = *state;
+    open_switch(b, 1);
+    record(b, (struct sk_recorder_options){.notes = true});
+    note(b, "begin", 50);
+    rx(b, 1, &to_5, 100);
+    run(b, 100);
+    expect_note(b, "begin", 50);
+    expect_none(b);
+    sk_record_quiet(b->recorder, 101);
+    expect(b, SK_RECORD_RECEIVED, 1, 100, 1);
+    expect(b, SK_RECORD_SENT, 5, 100, 1);
+    note(b, "frames", 150);
+    expect_none(b); // a packet of then may come
+    rx(b, 2, &to_5, 200);
+    run(b, 200);
+    expect_note(b, "frames", 150);
+    note(b, "", 300);
+    sk_switch_record(b->sw, NULL);
+    expect(b, SK_RECORD_RECEIVED, 2, 200, 2);
+    expect(b, SK_RECORD_SENT, 5, 200, 2);
+    expect_note(b, "", 300);
+    expect_none(b);
+    assert_true(sk_record_ended(b->reader));
+    close_bench(b);
+}
+
+// Those that do not fit are counted, and the next one says so.
+static void test_notes_that_do_not_fit(void **state) {
+    struct bench *b = *state;
+    char text[2000];
+    struct sk_record r;
+    uint64_t kept = 0, now = 0;
+    memset(text, 'x', sizeof text);
+    open_switch(b, 1);
+    record(b, (struct sk_recorder_options){.notes = true});
+    for (; now < 100; now++)
+        sk_record_note(b->recorder, 64, text, sizeof text, now);
+    run(b, now);
+    while (sk_record_next(b->reader, &r))
+        kept++;
+    assert_in_range(kept, 10, 90);
+    assert_int_equal(sk_record_lost(b->reader, 64), 100 - kept);
+    note(b, "more", now);
+    run(b, now + 1);
+    r = expect(b, SK_RECORD_NOTE, 64, now, 0);
+    assert_int_equal(r.lost, 100 - kept);
+    close_bench(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_and_out),   cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_drops),        cmocka_unit_test(test_many_drops),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_snaplen_and_ports),
-        cmocka_unit_test(test_full),         cmocka_unit_test(test_bad_reader),
-        cmocka_unit_test(test_other_memory), cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_in_and_out),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_many_drops),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_snaplen_and_ports),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_bad_reader),
+        cmocka_unit_test(test_other_memory),
+        cmocka_unit_test(test_cores),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_notes_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, setup, toy_teardown);
 }
