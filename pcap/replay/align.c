@@ -75,6 +75,13 @@ static void take_same(struct align *a) {
     replay_align_forget(a, 1, 1);
 }
 
+static bool none_is_golden(const struct align *a, unsigned n) {
+    uint64_t any = 0;
+    for (unsigned i = 0; i < n; i++)
+        any |= a->equals[i];
+    return !any;
+}
+
 // Whether the last one that was sent shows how the two fit.
 static bool replay_align_fits(struct align *a) {
     const unsigned last = a->n_sent - 1;
@@ -82,12 +89,16 @@ static bool replay_align_fits(struct align *a) {
         replay_align_settle(a, last, last);
         return true;
     }
-    for (unsigned golden = 0; golden < a->n_golden; golden++)
-        if (replay_align_equal(a, last, golden) &&
-            a->owner.sure(a->owner.aux, a->sent[last], a->golden[golden])) {
+    bool later = false;
+    for (unsigned golden = 0; !later && golden < a->n_golden; golden++) {
+        const int order = a->owner.time(a->owner.aux, a->sent[last], a->golden[golden]);
+        later = order > 0;
+        if (order == 0 && replay_align_equal(a, last, golden) &&
+            (golden >= last || none_is_golden(a, last))) {
             replay_align_settle(a, last, golden);
             return true;
         }
+    }
     for (unsigned golden = 1; last > 0 && golden < a->n_golden; golden++)
         if (replay_align_equal(a, last, golden) && replay_align_equal(a, last - 1, golden - 1)) {
             replay_align_settle(a, last - 1, golden - 1);

@@ -5,10 +5,12 @@
 //
 // As long as each is its golden one nothing is kept. From the first that is not, what is sent
 // waits, and as many golden packets are read ahead, until the two fit again: at the same distance
-// on both sides by one packet, and else by one that is surely it or by two in a row, so that packets
-// that happen to be alike do not lead astray. What lies before that was changed, pair by pair, and what is left over on one
-// side is missing or too much. When ALIGN_WINDOW packets wait the first of them is a pair. It knows
-// nothing of packets: the owner says what is equal.
+// on both sides by one packet; by one that was sent at the golden one's time, when no golden one
+// before is of a later time, and none that was sent more before is golden further on; and else by
+// two in a row, so that packets that happen to be alike do not lead astray. What lies before that
+// was changed, pair by pair, and what is left over on one side is missing or too much. When
+// ALIGN_WINDOW packets wait the first of them is a pair. It knows nothing of packets: the owner
+// says what is equal.
 #ifndef SILKEN_PCAP_REPLAY_ALIGN_H
 #define SILKEN_PCAP_REPLAY_ALIGN_H
 
@@ -20,8 +22,9 @@
 struct align_owner {
     void *aux;
     bool (*equal)(void *aux, const void *sent, const void *golden);
-    // Of equal ones: whether more than that says that they are one, as their times do.
-    bool (*sure)(void *aux, const void *sent, const void *golden);
+    // The golden one's time against that at which the other was sent: negative before it, 0 the
+    // same; positive also when they are not known.
+    int (*time)(void *aux, const void *sent, const void *golden);
     // The next golden one into '*golden'. 1, 0 when there is none, -1 on an error.
     int (*next)(void *aux, void **golden);
     void (*same)(void *aux, void *sent, void *golden);

@@ -272,10 +272,11 @@ static bool on_equal(void *aux, const void *sent, const void *golden) {
     return s->length == p->length && is_same(s->bytes, p->bytes, s->keep, s->length);
 }
 
-static bool on_sure(void *aux, const void *sent, const void *golden) {
+static int on_time(void *aux, const void *sent, const void *golden) {
+    const uint64_t now = ((const struct sent_packet *)sent)->time_ns,
+                   then = ((const struct golden_packet *)golden)->time_ns;
     (void)aux;
-    return ((const struct sent_packet *)sent)->time_ns ==
-           ((const struct golden_packet *)golden)->time_ns;
+    return then < now ? -1 : then > now;
 }
 
 static void on_same(void *aux, void *sent, void *golden) {
@@ -595,7 +596,7 @@ static int replay_compare_compare(struct replay_compare *c, uint16_t port, const
     if (!looked)
         keep = replay_compare_look_at(c, frame, length);
     if (!g->align)
-        g->align = align_new(&(struct align_owner){g, on_equal, on_sure, on_next, on_same,
+        g->align = align_new(&(struct align_owner){g, on_equal, on_time, on_next, on_same,
                                                    on_changed, on_extra, on_missing});
     rc = align_sent(g->align, copy_sent(c, g, frame, length, keep));
     if (rc)
