@@ -74,6 +74,9 @@ int cli_bad_option(const char *command, int result, char **argv);
 
 // Writes 'what' to the file, "-" is standard output. False after a message.
 bool cli_write_json(const char *command, const json_t *what, const char *path);
+// Whether the file can be written, before the work that it is the result of; it stays as it is.
+// False after a message. Null and "-": yes.
+bool cli_can_write(const char *command, const char *path);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);

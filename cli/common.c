@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -162,4 +163,22 @@ bool cli_write_json(const char *command, const json_t *what, const char *path) {
     if (!good)
         fprintf(stderr, "silken %s: cannot write %s: %s\n", command, path, strerror(errno));
     return good;
+}
+
+bool cli_can_write(const char *command, const char *path) {
+    struct stat st;
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    const bool is_new = stat(path, &st) < 0 && errno == ENOENT;
+    if (!is_new && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return true; // a FIFO is opened once
+    FILE *f = fopen(path, "ae");
+    if (!f) {
+        fprintf(stderr, "silken %s: cannot write %s: %s\n", command, path, strerror(errno));
+        return false;
+    }
+    fclose(f);
+    if (is_new)
+        remove(path);
+    return true;
 }

@@ -130,25 +130,11 @@ static bool cmd_sim_same_file(const char *a, const char *b) {
 }
 
 static bool can_be_written(const struct asked *a, const char *path) {
-    struct stat st;
-    if (!path || strcmp(path, "-") == 0)
-        return true;
-    if (cmd_sim_same_file(path, a->path)) {
+    if (path && strcmp(path, "-") != 0 && cmd_sim_same_file(path, a->path)) {
         fprintf(stderr, "silken sim: %s is the scenario; it would be overwritten\n", path);
         return false;
     }
-    const bool is_new = stat(path, &st) < 0 && errno == ENOENT;
-    if (!is_new && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return true; // a FIFO is opened once
-    FILE *f = fopen(path, "ae");
-    if (!f) {
-        fprintf(stderr, "silken sim: cannot write %s: %s\n", path, strerror(errno));
-        return false;
-    }
-    fclose(f);
-    if (is_new)
-        remove(path);
-    return true;
+    return cli_can_write("sim", path);
 }
 
 static bool is_picture(const char *path) {

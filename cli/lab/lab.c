@@ -41,7 +41,8 @@ static const char usage[] =
     "Exit status: 0 good, 1 sums or another check failed, 2 it could not be tried; of 'exec' the\n"
     "command's.\n";
 
-static int lab_down(const char *name) {
+// Its logs stay when something went wrong.
+static int lab_end(const char *name, bool failed) {
     struct sk_error err;
     json_t *lab = place_find(name, &err);
     if (!lab) {
@@ -55,7 +56,9 @@ static int lab_down(const char *name) {
         poll(NULL, 0, 10);
     }
     const bool gone = !place_lives(lab);
-    if (gone)
+    if (gone && failed)
+        fprintf(stderr, "silken lab: its logs are in %s\n", place_folder(lab));
+    else if (gone)
         place_remove(place_folder(lab));
     else
         fprintf(stderr, "silken lab: lab '%s' does not end\n",
@@ -78,7 +81,7 @@ static int lab_run(const struct lab_options *o) {
     if (status != EXIT_GOOD)
         return status;
     status = lab_interrupted ? EXIT_FAILED : lab_wait(o);
-    const int down = lab_down(o->name);
+    const int down = lab_end(o->name, status != EXIT_GOOD && !lab_interrupted);
     return status != EXIT_GOOD ? status : down;
 }
 
@@ -172,7 +175,7 @@ static int lab_begin_command(const char *command, struct lab_asked *a, int argc,
         return lab_begin(&a->o);
     if (!a->o.jobs)
         return cli_misused("lab", "run waits for jobs; --no-jobs is for 'up'");
-    return lab_run(&a->o);
+    return cli_can_write("lab", a->o.json) ? lab_run(&a->o) : EXIT_UNUSABLE;
 }
 
 // Options from here on; 'letters' say whether among other words ("+": before them). Returns
@@ -207,7 +210,9 @@ static int lab_command(const char *command, struct lab_asked *a, int argc, char 
         return cli_misused("lab", "'%s' is one word too many", argv[0]);
     if (strcmp(command, "status") == 0)
         return lab_status(a->lab, a->o.json);
-    return strcmp(command, "wait") == 0 ? lab_wait(&a->o) : lab_down(a->lab);
+    if (strcmp(command, "down") == 0)
+        return lab_end(a->lab, false);
+    return cli_can_write("lab", a->o.json) ? lab_wait(&a->o) : EXIT_UNUSABLE;
 }
 
 int cmd_lab(int argc, char **argv) {

@@ -223,6 +223,25 @@ class Lab(unittest.TestCase):
         self.assertEqual(lab["jobs"][0]["verified"], 4 * 500 * 16)
         self.assertGreater(sum(link["lost"].get("loss", 0) for link in lab["links"]), 0)
 
+    def test_results_that_cannot_be_written(self):
+        path = self.scenario("lab-unwritable", RACK)
+        run = silken("lab", "run", "--json", "/nowhere/x.json", path)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("cannot write /nowhere/x.json", run.stderr)
+        self.assertEqual(run.stdout, "")  # before anything began
+
+    def test_logs_of_a_run_that_failed_stay(self):
+        what = json.loads(json.dumps(RACK))
+        what["faults"] = [{"kind": "loss", "rate": 1}]
+        what["limit_ms"] = 300
+        path = self.scenario(f"lab-failed-{os.getpid()}", what)
+        run = silken("lab", "run", path)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        folder = run.stderr.split("its logs are in ")[1].strip()
+        self.assertIn("s0.log", os.listdir(folder))
+        self.assertEqual(silken("lab", "down", "--lab", f"lab-failed-{os.getpid()}").returncode, 0)
+        self.assertFalse(os.path.exists(folder))
+
     def test_hosts_that_are_scripts(self):
         name = f"lab-scripts-{os.getpid()}"
         self.names.append(name)
