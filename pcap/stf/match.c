@@ -168,7 +168,7 @@ static const struct stf_output *next_output(const struct stf_outputs *outputs, u
 }
 
 static unsigned match_port(const struct stf_script *s, const struct stf_outputs *outputs,
-                           uint16_t port, FILE *out) {
+                           uint16_t port, unsigned *first, FILE *out) {
     unsigned differences = 0, number = 0;
     for (size_t i = 0, j = 0;;) {
         const struct stf_statement *e = next_expect(s, port, &i);
@@ -180,18 +180,25 @@ static unsigned match_port(const struct stf_script *s, const struct stf_outputs 
         if (e && o && at >= 0) {
             stf_match_report(s, e, o, at, number, out);
         } else if (!o) {
-            fprintf(out, "%s:%u: port %u: no packet came out\n", s->name, e->line, port);
+            fprintf(out, "%s:%u: port %u: no packet came out", s->name, e->line, port);
+            stf_print_fate(s, outputs, e, out);
+            fputc('\n', out);
         } else if (!e) {
             fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name,
                     o->line, port);
             print_bytes(out, o->bytes, o->length);
             fputc('\n', out);
         }
-        differences += !e || !o || at >= 0;
+        if (e && o && at < 0)
+            continue;
+        differences++;
+        const unsigned line = e ? e->line : o->line;
+        *first = line < *first ? line : *first;
     }
 }
 
-unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, FILE *messages) {
+unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, unsigned *first,
+                   FILE *messages) {
     bool used[SK_PORTS] = {false};
     for (size_t i = 0; i < s->n; i++)
         if (s->list[i].kind == STF_EXPECT)
@@ -201,6 +208,6 @@ unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs
     unsigned differences = 0;
     for (uint16_t port = 0; port < SK_PORTS; port++)
         if (used[port])
-            differences += match_port(s, outputs, port, messages);
+            differences += match_port(s, outputs, port, first, messages);
     return differences;
 }
