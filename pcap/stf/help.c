@@ -23,7 +23,7 @@ bool stf_parse_hint(struct parser *p, struct stf_statement *s) {
     return true;
 }
 
-static unsigned line_of_packet(const struct stf_script *s, const struct stf_statement *e) {
+static unsigned stf_help_line_of_packet(const struct stf_script *s, const struct stf_statement *e) {
     unsigned line = 0;
     for (size_t i = 0; i < s->n && (line == 0 || s->list[i].line < e->line); i++)
         if (s->list[i].kind == STF_PACKET)
@@ -31,13 +31,13 @@ static unsigned line_of_packet(const struct stf_script *s, const struct stf_stat
     return line;
 }
 
-static void print_ports(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
+static void stf_help_print_ports(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
     for (size_t i = 0; i < outputs->n; i++)
         if (outputs->list[i].line == line)
             fprintf(messages, ", left at port %u", outputs->list[i].port);
 }
 
-static void print_drops(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
+static void stf_help_print_drops(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
     for (size_t i = 0; i < outputs->n_fates; i++) {
         const struct stf_fate *f = &outputs->fates[i];
         if (f->line != line)
@@ -51,14 +51,14 @@ static void print_drops(const struct stf_outputs *outputs, unsigned line, FILE *
 
 void stf_print_fate(const struct stf_script *s, const struct stf_outputs *outputs,
                     const struct stf_statement *e, FILE *messages) {
-    const unsigned line = line_of_packet(s, e);
+    const unsigned line = stf_help_line_of_packet(s, e);
     char *text;
     size_t size;
     FILE *fate = line ? open_memstream(&text, &size) : NULL;
     if (!fate)
         return;
-    print_ports(outputs, line, fate);
-    print_drops(outputs, line, fate);
+    stf_help_print_ports(outputs, line, fate);
+    stf_help_print_drops(outputs, line, fate);
     fclose(fate);
     if (size > 0)
         fprintf(messages, "; the packet in line %u %s", line, text + strlen(", "));

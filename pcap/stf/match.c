@@ -167,34 +167,71 @@ static const struct stf_output *next_output(const struct stf_outputs *outputs, u
     return NULL;
 }
 
+// How far to look for what belongs together when something is missing or too much.
+#define LOOKAHEAD 100
+
+static bool comes_later(const struct stf_outputs *outputs, uint16_t port, size_t at,
+                        const struct stf_statement *e) {
+    const struct stf_output *o;
+    for (unsigned k = 0; k < LOOKAHEAD && (o = next_output(outputs, port, &at)); k++)
+        if (stf_match_first_difference(e, o) < 0)
+            return true;
+    return false;
+}
+
+static bool is_expected_later(const struct stf_script *s, uint16_t port, size_t at,
+                              const struct stf_output *o) {
+    const struct stf_statement *e;
+    for (unsigned k = 0; k < LOOKAHEAD && (e = next_expect(s, port, &at)); k++)
+        if (stf_match_first_difference(e, o) < 0)
+            return true;
+    return false;
+}
+
+static void report_missing(const struct stf_script *s, const struct stf_outputs *outputs,
+                           const struct stf_statement *e, FILE *out) {
+    fprintf(out, "%s:%u: port %u: no packet came out", s->name, e->line, e->port);
+    stf_print_fate(s, outputs, e, out);
+    fputc('\n', out);
+}
+
+static void report_unexpected(const struct stf_script *s, const struct stf_output *o, FILE *out) {
+    fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name, o->line,
+            o->port);
+    print_bytes(out, o->bytes, o->length);
+    fputc('\n', out);
+}
+
+// The next expectation and the next output. If they differ, and the output that is expected comes
+// later, this output is one too many; if this output is expected later, one is missing; if both
+// hold or neither, this output is the one that is expected, and is wrong.
 static unsigned match_port(const struct stf_script *s, const struct stf_outputs *outputs,
                            uint16_t port, unsigned *first, FILE *out) {
     unsigned differences = 0, number = 0;
-    for (size_t i = 0, j = 0;;) {
-        const struct stf_statement *e = next_expect(s, port, &i);
-        const struct stf_output *o = next_output(outputs, port, &j);
-        if (!e && !o)
-            return differences;
-        number++;
-        long at = e && o ? stf_match_first_difference(e, o) : 0;
-        if (e && o && at >= 0) {
-            stf_match_report(s, e, o, at, number, out);
-        } else if (!o) {
-            fprintf(out, "%s:%u: port %u: no packet came out", s->name, e->line, port);
-            stf_print_fate(s, outputs, e, out);
-            fputc('\n', out);
-        } else if (!e) {
-            fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name,
-                    o->line, port);
-            print_bytes(out, o->bytes, o->length);
-            fputc('\n', out);
+    size_t i = 0, j = 0;
+    const struct stf_statement *e = next_expect(s, port, &i);
+    const struct stf_output *o = next_output(outputs, port, &j);
+    while (e || o) {
+        const long at = e && o ? stf_match_first_difference(e, o) : 0;
+        const bool both = e && o && at >= 0, later = both && comes_later(outputs, port, j, e),
+                   sooner = both && is_expected_later(s, port, i, o),
+                   missing = !o || (sooner && !later), extra = !e || (later && !sooner);
+        if (missing)
+            report_missing(s, outputs, e, out);
+        else if (extra)
+            report_unexpected(s, o, out);
+        else if (both)
+            stf_match_report(s, e, o, at, number + 1, out);
+        if (missing || extra || both) {
+            const unsigned line = extra ? o->line : e->line;
+            *first = line < *first ? line : *first;
+            differences++;
         }
-        if (e && o && at < 0)
-            continue;
-        differences++;
-        const unsigned line = e ? e->line : o->line;
-        *first = line < *first ? line : *first;
+        number += !missing;
+        o = missing ? o : next_output(outputs, port, &j);
+        e = extra ? e : next_expect(s, port, &i);
     }
+    return differences;
 }
 
 unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, unsigned *first,

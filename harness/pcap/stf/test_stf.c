@@ -126,6 +126,18 @@ static void test_order_per_port(void **state) {
     expect_result(STF_PASS, text, "");
     snprintf(text, sizeof text, "%sexpect 1 000000000002\nexpect 1 000000000001", two);
     expect_result(STF_FAIL, text, "output 2 (of the packet in line 3): differs at byte 5");
+    // one too many, and one too few: the others are found again
+    snprintf(text, sizeof text, "%sexpect 1 000000000002", two);
+    expect_result(STF_FAIL, text, "t.stf:2: port 1: an unexpected packet came out");
+    assert_null(strstr(messages, "differs"));
+    snprintf(text, sizeof text,
+             "%sexpect 1 000000000001\nexpect 1 000000000003\nexpect 1 000000000002", two);
+    expect_result(STF_FAIL, text,
+                  "t.stf:5: port 1: no packet came out; the packet in line 3 left at port 1\n");
+    assert_null(strstr(messages, "differs"));
+    snprintf(text, sizeof text, "%sexpect 1 000000000001\nexpect 1 000000000003", two);
+    expect_result(STF_FAIL, text,
+                  "t.stf:5: port 1, output 2 (of the packet in line 3): differs at byte 5");
 }
 
 static void test_refused(void **state) {
