@@ -86,7 +86,7 @@ MISTAKES = [
 # (scenario, part of the solution of exercise 10, what somebody may write, what the simulator says)
 FOUND_IN_NETWORKS = [
     ("loss", "            (0, _, _, _, 0) : answer();\n", "", r"is not done"),
-    ("loss", "            (1, _, _, _, _) : answer(); // of the round before, which is complete: somebody has gone on\n", "",
+    ("loss", "            (1, _, _, _, _) : answer(); // of the round before, which is complete: a worker has gone on\n", "",
      r"is not done"),
     ("late", "            md.behind = md.greatest - hdr.sum.round;\n", "            md.behind = 0;\n",
      r"value \d of piece \d+ \(slot \d, round \d+\) is \d+, not \d+|is not done"),

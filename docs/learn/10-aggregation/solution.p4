@@ -194,7 +194,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         md.before = see_odd.execute(md.slot);
     }
     action old() {}
-    table see { // nobody contributes to a round that is over
+    table see { // a packet of a round that is over does not contribute
         key = {
             md.behind          : exact;
             hdr.sum.round[0:0] : exact;
@@ -254,7 +254,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         }
         const default_action = ignore();
         const entries = {
-            (1, _, _, _, _) : answer(); // of the round before, which is complete: somebody has gone on
+            (1, _, _, _, _) : answer(); // of the round before, which is complete: a worker has gone on
             (0, 0, 0, _, _) : begin();
             (0, 0, _, 0, _) : tell();
             (0, 0, _, _, _) : go_on();
