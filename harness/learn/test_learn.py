@@ -227,6 +227,10 @@ class Course(unittest.TestCase):
                 status, output = self.shell(command)
                 self.assertEqual(status, 0, output)
                 self.assertIn("200 with all sums, 0 failed as allowed, 0 violated", output)
+        command = re.search(r"^    (silken lab run .*)$", text_of("10-aggregation"), re.M).group(1)
+        status, output = self.shell(f"{command} --name learn-{os.getpid()} --within 120")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"sums +sums +4 workers .* 12800 elements verified")
         for scenario, right, wrong, says in FOUND_IN_NETWORKS:
             with self.subTest(scenario=scenario, right=right, wrong=wrong):
                 self.change("10-aggregation", right, wrong, "start.p4")
