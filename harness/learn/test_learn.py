@@ -3,6 +3,7 @@
 start fails with the sentence that its text shows, its solution passes in both builds and fits the chip, and solutions
 with a plausible mistake fail with a hint that names the cause."""
 import functools
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,8 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "harness"))
+sys.path[:0] = [os.path.join(ROOT, "harness"), os.path.join(ROOT, "harness", "compiler", "chip")]
+import agree  # noqa: E402
 import tally  # noqa: E402
 
 SILKEN = os.path.abspath(os.environ.get("BUILD", "build")) + "/silken"
@@ -185,6 +187,23 @@ class Course(unittest.TestCase):
                 status, output = self.shell(f"silken check {exercise}/solution.p4")
                 self.assertEqual(status, 0, output)
                 self.assertIn("fits Tofino 1", output)
+
+    def test_stages(self):
+        """The table of stages: what the backend said is in reference.csv, and silken check says it now."""
+        with open(os.path.join(COURSE, "README.md"), encoding="utf-8") as f:
+            rows = re.findall(r"^\| (\d\d-\S+) \| ([^|]+) \| ([^|]+) \|$", f.read(), re.M)
+        self.assertEqual([row[0] for row in rows], EXERCISES)
+
+        def said(ingress, egress):
+            return f"{ingress}, egress {egress}" if egress else str(ingress)
+        known = agree.read_reference(os.path.join(ROOT, "harness", "compiler", "chip", "reference.csv"))
+        for exercise, backend, model in rows:
+            with self.subTest(exercise=exercise):
+                theirs = known[f"docs/learn/{exercise}/solution.p4"]
+                self.assertTrue(theirs["fits"])
+                self.assertEqual(backend, said(theirs["ingress"], theirs["egress"]))
+                ours = json.loads(self.shell(f"silken check --json {exercise}/solution.p4")[1])
+                self.assertEqual(model, said(ours["stages_ingress"], ours["stages_egress"]))
 
     def change(self, exercise, right, wrong, name):
         """The exercise's solution with that change, as the file 'name' in its folder."""
