@@ -23,25 +23,47 @@ bool stf_parse_hint(struct parser *p, struct stf_statement *s) {
     return true;
 }
 
+// 'e' is in the script's list.
 static unsigned stf_help_line_of_packet(const struct stf_script *s, const struct stf_statement *e) {
-    unsigned line = 0;
-    for (size_t i = 0; i < s->n && (line == 0 || s->list[i].line < e->line); i++)
+    const size_t at = (size_t)(e - s->list);
+    for (size_t i = at; i > 0; i--)
+        if (s->list[i - 1].kind == STF_PACKET)
+            return s->list[i - 1].line;
+    for (size_t i = at; i < s->n; i++)
         if (s->list[i].kind == STF_PACKET)
-            line = s->list[i].line;
-    return line;
+            return s->list[i].line;
+    return 0;
 }
 
+#define MOST_PORTS 8u // that are listed
+
 static void stf_help_print_ports(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
-    for (size_t i = 0; i < outputs->n; i++)
-        if (outputs->list[i].line == line)
+    size_t i = 0;
+    for (size_t end = outputs->n; i < end;) { // the first of that line: they are in order
+        const size_t middle = i + (end - i) / 2;
+        if (outputs->list[middle].line < line)
+            i = middle + 1;
+        else
+            end = middle;
+    }
+    for (unsigned n = 0; i < outputs->n && outputs->list[i].line == line; i++, n++)
+        if (n < MOST_PORTS)
             fprintf(messages, ", left at port %u", outputs->list[i].port);
+        else if (n == MOST_PORTS)
+            fprintf(messages, ", and others");
 }
 
 static void stf_help_print_drops(const struct stf_outputs *outputs, unsigned line, FILE *messages) {
-    for (size_t i = 0; i < outputs->n_fates; i++) {
+    size_t i = 0;
+    for (size_t end = outputs->n_fates; i < end;) {
+        const size_t middle = i + (end - i) / 2;
+        if (outputs->fates[middle].line < line)
+            i = middle + 1;
+        else
+            end = middle;
+    }
+    for (; i < outputs->n_fates && outputs->fates[i].line == line; i++) {
         const struct stf_fate *f = &outputs->fates[i];
-        if (f->line != line)
-            continue;
         fprintf(messages, ", was dropped");
         if (f->packets > 1)
             fprintf(messages, " %" PRIu64 " times", f->packets);

@@ -167,13 +167,14 @@ static const struct stf_output *next_output(const struct stf_outputs *outputs, u
     return NULL;
 }
 
-// How far to look for what belongs together when something is missing or too much.
-#define LOOKAHEAD 100
+// How many statements, or outputs, to look through for what belongs together.
+#define LOOKAHEAD 1000u
 
 static bool comes_later(const struct stf_outputs *outputs, uint16_t port, size_t at,
                         const struct stf_statement *e) {
+    const size_t end = at + LOOKAHEAD;
     const struct stf_output *o;
-    for (unsigned k = 0; k < LOOKAHEAD && (o = next_output(outputs, port, &at)); k++)
+    while (at < end && (o = next_output(outputs, port, &at)))
         if (stf_match_first_difference(e, o) < 0)
             return true;
     return false;
@@ -181,8 +182,9 @@ static bool comes_later(const struct stf_outputs *outputs, uint16_t port, size_t
 
 static bool is_expected_later(const struct stf_script *s, uint16_t port, size_t at,
                               const struct stf_output *o) {
+    const size_t end = at + LOOKAHEAD;
     const struct stf_statement *e;
-    for (unsigned k = 0; k < LOOKAHEAD && (e = next_expect(s, port, &at)); k++)
+    while (at < end && (e = next_expect(s, port, &at)))
         if (stf_match_first_difference(e, o) < 0)
             return true;
     return false;

@@ -260,6 +260,10 @@ static void test_fates(void **state) {
                   PACKET "\nsetdefault forward send(port:2)\n" PACKET "\nexpect 1\nexpect 2",
                   "t.stf:4: port 1: no packet came out; the packet in line 3 left at port 2\n");
     expect_result(STF_FAIL, "expect 1", "t.stf:1: port 1: no packet came out\n");
+    expect_result(STF_FAIL,
+                  PACKET "\nsetdefault forward send(port:2)\n" PACKET "\n" PACKET
+                         "\nexpect 1\nexpect 2\nexpect 2",
+                  "t.stf:5: port 1: no packet came out; the packet in line 4 left at port 2\n");
 }
 
 static void test_multicast(void **state) {
