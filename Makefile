@@ -637,7 +637,8 @@ format:
 INSTALLED_SRC := compiler/base/share.c
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # What programs include, and what people read. No list that git would have to make: a tarball has no git.
-DOCUMENTS := $(sort $(wildcard docs/*.md docs/*/*.png docs/*/*.svg) CHANGELOG.md)
+DOCUMENTS := $(sort $(wildcard docs/*.md docs/*/*.png docs/*/*.svg docs/learn/*.md \
+    $(foreach e,md p4 stf json c,docs/learn/*/*.$(e))) CHANGELOG.md)
 INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* packaging/example/*.json stages/*.h pipeline/*.h $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
 BIN_DIR    = $(DESTDIR)$(PREFIX)/bin
 UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system

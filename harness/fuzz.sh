@@ -50,7 +50,7 @@ p4_seeds() { # FOLDER
 }
 
 copies() { # FOLDER PATTERN
-    for s in $(find p4 harness sim ${SEEDS:-} -name "$2"); do cp "$s" "$1/seed-$(echo "$s" | tr / _)"; done
+    for s in $(find p4 harness sim docs/learn ${SEEDS:-} -name "$2"); do cp "$s" "$1/seed-$(echo "$s" | tr / _)"; done
 }
 
 seed() { # TARGET FOLDER

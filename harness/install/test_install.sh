@@ -17,7 +17,7 @@ make_to() { # TARGET
     make "$1" BUILD="$BUILD" PREFIX=/usr DESTDIR="$dest"
 }
 all_there() { # each header that programs include, each program
-    for f in stages/*.h pipeline/*.h p4/*/*.p4 p4/*/*/*.p4 p4/*/README.md docs/*.md packaging/example/*.json; do
+    for f in stages/*.h pipeline/*.h p4/*/*.p4 p4/*/*/*.p4 p4/*/README.md docs/*.md docs/learn/*.md docs/learn/*/*.* packaging/example/*.json; do
         [ ! -f "$f" ] || cmp "$f" "$share/$f" || return 1
     done
 }

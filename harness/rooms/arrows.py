@@ -28,7 +28,7 @@ GENERATED = {"p4_parse.h": "compiler/syntax", "p4_lex.h": "compiler/syntax", "sw
 # Open vSwitch's headers are included without a folder, by one room.
 OPEN_VSWITCH = "control/tor"
 
-ON_TOP = ("harness/", "bench/", "examples/")
+ON_TOP = ("harness/", "bench/", "examples/", "docs/learn/")
 PUBLIC = "hosts/include/"  # -I of the public headers
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 

@@ -167,31 +167,77 @@ static const struct stf_output *next_output(const struct stf_outputs *outputs, u
     return NULL;
 }
 
-static unsigned match_port(const struct stf_script *s, const struct stf_outputs *outputs,
-                           uint16_t port, FILE *out) {
-    unsigned differences = 0, number = 0;
-    for (size_t i = 0, j = 0;;) {
-        const struct stf_statement *e = next_expect(s, port, &i);
-        const struct stf_output *o = next_output(outputs, port, &j);
-        if (!e && !o)
-            return differences;
-        number++;
-        long at = e && o ? stf_match_first_difference(e, o) : 0;
-        if (e && o && at >= 0) {
-            stf_match_report(s, e, o, at, number, out);
-        } else if (!o) {
-            fprintf(out, "%s:%u: port %u: no packet came out\n", s->name, e->line, port);
-        } else if (!e) {
-            fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name,
-                    o->line, port);
-            print_bytes(out, o->bytes, o->length);
-            fputc('\n', out);
-        }
-        differences += !e || !o || at >= 0;
-    }
+// How many statements, or outputs, to look through for what belongs together.
+#define LOOKAHEAD 1000u
+
+static bool comes_later(const struct stf_outputs *outputs, uint16_t port, size_t at,
+                        const struct stf_statement *e) {
+    const size_t end = at + LOOKAHEAD;
+    const struct stf_output *o;
+    while (at < end && (o = next_output(outputs, port, &at)))
+        if (stf_match_first_difference(e, o) < 0)
+            return true;
+    return false;
 }
 
-unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, FILE *messages) {
+static bool is_expected_later(const struct stf_script *s, uint16_t port, size_t at,
+                              const struct stf_output *o) {
+    const size_t end = at + LOOKAHEAD;
+    const struct stf_statement *e;
+    while (at < end && (e = next_expect(s, port, &at)))
+        if (stf_match_first_difference(e, o) < 0)
+            return true;
+    return false;
+}
+
+static void report_missing(const struct stf_script *s, const struct stf_outputs *outputs,
+                           const struct stf_statement *e, FILE *out) {
+    fprintf(out, "%s:%u: port %u: no packet came out", s->name, e->line, e->port);
+    stf_print_fate(s, outputs, e, out);
+    fputc('\n', out);
+}
+
+static void report_unexpected(const struct stf_script *s, const struct stf_output *o, FILE *out) {
+    fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name, o->line,
+            o->port);
+    print_bytes(out, o->bytes, o->length);
+    fputc('\n', out);
+}
+
+// The next expectation and the next output. If they differ, and the output that is expected comes
+// later, this output is one too many; if this output is expected later, one is missing; if both
+// hold or neither, this output is the one that is expected, and is wrong.
+static unsigned match_port(const struct stf_script *s, const struct stf_outputs *outputs,
+                           uint16_t port, unsigned *first, FILE *out) {
+    unsigned differences = 0, number = 0;
+    size_t i = 0, j = 0;
+    const struct stf_statement *e = next_expect(s, port, &i);
+    const struct stf_output *o = next_output(outputs, port, &j);
+    while (e || o) {
+        const long at = e && o ? stf_match_first_difference(e, o) : 0;
+        const bool both = e && o && at >= 0, later = both && comes_later(outputs, port, j, e),
+                   sooner = both && is_expected_later(s, port, i, o),
+                   missing = !o || (sooner && !later), extra = !e || (later && !sooner);
+        if (missing)
+            report_missing(s, outputs, e, out);
+        else if (extra)
+            report_unexpected(s, o, out);
+        else if (both)
+            stf_match_report(s, e, o, at, number + 1, out);
+        if (missing || extra || both) {
+            const unsigned line = extra ? o->line : e->line;
+            *first = line < *first ? line : *first;
+            differences++;
+        }
+        number += !missing;
+        o = missing ? o : next_output(outputs, port, &j);
+        e = extra ? e : next_expect(s, port, &i);
+    }
+    return differences;
+}
+
+unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, unsigned *first,
+                   FILE *messages) {
     bool used[SK_PORTS] = {false};
     for (size_t i = 0; i < s->n; i++)
         if (s->list[i].kind == STF_EXPECT)
@@ -201,6 +247,6 @@ unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs
     unsigned differences = 0;
     for (uint16_t port = 0; port < SK_PORTS; port++)
         if (used[port])
-            differences += match_port(s, outputs, port, messages);
+            differences += match_port(s, outputs, port, first, messages);
     return differences;
 }

@@ -129,6 +129,7 @@ static const struct {
     {"hash_reset", STF_HASH_RESET, stf_parse_hash_fields},
     {"hash_compute", STF_HASH_COMPUTE, stf_parse_hash_values},
     {"key_mask", STF_KEY_MASK, stf_parse_key_mask},
+    {"hint", STF_HINT, stf_parse_hint},
 };
 
 static void stf_parse_push(struct parser *p, const struct stf_statement *s) {

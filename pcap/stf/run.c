@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ void differs(struct run *r, const char *format, ...) {
     fputc('\n', r->messages);
     va_end(ap);
     r->differences++;
+    if (r->now->line < r->first_different)
+        r->first_different = r->now->line;
 }
 
 bool done(struct run *r, int rc, const struct sk_error *err) {
@@ -218,6 +221,20 @@ static bool run_value_set(struct run *r, const struct stf_statement *s) {
 
 // ---- packets ----
 
+// Of the packet that was sent last.
+static void stf_run_note_drops(struct run *r) {
+    const struct sk_switch_stats before = r->stats;
+    struct stf_outputs *o = &r->outputs;
+    sk_switch_stats(r->sw, &r->stats);
+    for (unsigned reason = 0; r->sent_line && reason < SK_DROP_COUNT; reason++) {
+        const uint64_t packets = r->stats.drops[reason] - before.drops[reason];
+        if (packets == 0)
+            continue;
+        o->fates = sk_grow(o->fates, o->n_fates, &o->fates_room, sizeof *o->fates);
+        o->fates[o->n_fates++] = (struct stf_fate){r->sent_line, reason, packets};
+    }
+}
+
 static bool run_packet(struct run *r, const struct stf_statement *s) {
     uint32_t length = (uint32_t)(s->n_nibbles / 2);
     uint8_t *frame = malloc(length);
@@ -228,6 +245,8 @@ static bool run_packet(struct run *r, const struct stf_statement *s) {
     r->clock_ns += NS_PER_PACKET;
     r->outputs_before = r->outputs.n;
     r->something_happened = true;
+    stf_run_note_drops(r);
+    r->sent_line = s->line;
     bool taken = sk_switch_rx(r->sw, s->port, frame, length, r->clock_ns);
     free(frame);
     if (!taken)
@@ -574,6 +593,7 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_VALUE_SET_REMOVE] = run_value_set_remove,
     [STF_VALUE_SET_CLEAR] = run_value_set_clear,
     [STF_TABLE_CLEAR] = run_table_clear,
+    [STF_HINT] = run_nothing,
 };
 
 // A statement that must be refused; what it is refused with is not shown.
@@ -598,14 +618,19 @@ static enum stf_result stf_run_execute(struct run *r) {
         }
         if (r->now->refused)
             run_refused(r);
-        else if (!runners[r->now->kind](r, r->now))
+        else if (!runners[r->now->kind](r, r->now)) {
+            stf_print_hint(r->script, r->now->line, r->messages);
             return STF_UNUSABLE;
+        }
     }
     stf_settle(r);
     struct sk_digest left;
     if (r->digests_expected && sk_digest_read(r->sw, &r->digests, &left))
         differs(r, "an unexpected digest of '%s'", left.desc->name);
-    r->differences += stf_match(r->script, &r->outputs, r->messages);
+    stf_run_note_drops(r);
+    r->differences += stf_match(r->script, &r->outputs, &r->first_different, r->messages);
+    if (r->differences > 0)
+        stf_print_hint(r->script, r->first_different, r->messages);
     return r->differences > 0 ? STF_FAIL : STF_PASS;
 }
 
@@ -628,7 +653,7 @@ static void attach_ports(struct sk_switch *sw, const struct stf_script *s) {
 
 enum stf_result stf_run(const struct stf_script *s, const struct sk_program *prog,
                         const struct stf_options *opt, FILE *messages) {
-    struct run r = {.script = s, .opt = opt, .messages = messages};
+    struct run r = {.script = s, .opt = opt, .messages = messages, .first_different = UINT_MAX};
     char error[256];
     r.groups = calloc(UINT16_MAX + 1, sizeof *r.groups);
     r.sw = sk_switch_new(
@@ -653,6 +678,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
         free(r.outputs.list[i].bytes);
     }
     free(r.outputs.list);
+    free(r.outputs.fates);
     free(r.nodes);
     stf_idle_free(r.idle);
     free(r.groups);

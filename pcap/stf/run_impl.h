@@ -33,6 +33,9 @@ struct run {
     bool something_happened; // a packet, or time: what no_packet can be about
     uint64_t clock_ns;
     unsigned differences;
+    unsigned first_different;     // the least line with a difference
+    struct sk_switch_stats stats; // when the last packet was sent
+    unsigned sent_line;           // its line; 0: none was sent
     struct node *nodes;
     uint32_t n_nodes;
     bool *groups;         // created ones

@@ -84,6 +84,8 @@
 //     mirroring_add ID PORT | mirroring_add_mc ID GROUP | mirroring_delete ID
 //     expect_digest NAME [FIELD:VALUE ...]           the next digest; one left over is an error
 //     no_digest
+//     hint TEXT                     in force until the next one; 'hint' alone ends it. A script
+//                                   that fails ends with the one at its first difference
 //     pktgen_buffer PIPE OFFSET HEX...
 //     pktgen PIPE APP one_shot|periodic|port_down|recirculation length=N [offset=N] [timer=NS]
 //         [pattern=N] [mask=N] [batches=N] [packets=N] [batch_gap=NS] [packet_gap=NS] [port=N]
@@ -103,6 +105,7 @@
 //     match.c    packets that come out against those expected
 //     direct.c   statements about direct registers
 //     hash.c     about hashes
+//     help.c     hints, and what became of a packet that did not come out
 //     mask.c     about key masks
 //     meter.c    about time, meters, counters and ageing
 //     profile.c  about members and groups

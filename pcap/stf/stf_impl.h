@@ -62,6 +62,7 @@ enum stf_kind {
     STF_HASH_RESET,
     STF_HASH_COMPUTE,
     STF_KEY_MASK,
+    STF_HINT,
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -198,6 +199,14 @@ const char *stf_tm_keyword(const char *at, size_t n); // null: it is none of the
 
 // ---- outputs ----
 
+// Packets that were dropped for one reason after the packet of a line had been sent and before the
+// next one was.
+struct stf_fate {
+    unsigned line;
+    enum sk_drop_reason reason;
+    uint64_t packets;
+};
+
 struct stf_output {
     uint16_t port;
     uint32_t length;
@@ -208,8 +217,22 @@ struct stf_output {
 struct stf_outputs {
     struct stf_output *list;
     size_t n, room;
+    struct stf_fate *fates; // by line
+    size_t n_fates, fates_room;
 };
 // Compares outputs with what the script expects, prints each difference; returns their number.
-unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, FILE *messages);
+// 'first' becomes the least line with a difference if that is less than it was.
+unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, unsigned *first,
+                   FILE *messages);
+
+// ---- help.c: what a script that fails says besides ----
+
+bool stf_parse_hint(struct parser *p, struct stf_statement *s);
+// "; the packet in line 6 was dropped: REASON" of the packet that the expectation 'e' is about: the
+// last one before it, or if there is none the first one.
+void stf_print_fate(const struct stf_script *s, const struct stf_outputs *outputs,
+                    const struct stf_statement *e, FILE *messages);
+// The hint that is in force at a line; nothing if there is none.
+void stf_print_hint(const struct stf_script *s, unsigned line, FILE *messages);
 
 #endif

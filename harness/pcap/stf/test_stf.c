@@ -126,6 +126,18 @@ static void test_order_per_port(void **state) {
     expect_result(STF_PASS, text, "");
     snprintf(text, sizeof text, "%sexpect 1 000000000002\nexpect 1 000000000001", two);
     expect_result(STF_FAIL, text, "output 2 (of the packet in line 3): differs at byte 5");
+    // one too many, and one too few: the others are found again
+    snprintf(text, sizeof text, "%sexpect 1 000000000002", two);
+    expect_result(STF_FAIL, text, "t.stf:2: port 1: an unexpected packet came out");
+    assert_null(strstr(messages, "differs"));
+    snprintf(text, sizeof text,
+             "%sexpect 1 000000000001\nexpect 1 000000000003\nexpect 1 000000000002", two);
+    expect_result(STF_FAIL, text,
+                  "t.stf:5: port 1: no packet came out; the packet in line 3 left at port 1\n");
+    assert_null(strstr(messages, "differs"));
+    snprintf(text, sizeof text, "%sexpect 1 000000000001\nexpect 1 000000000003", two);
+    expect_result(STF_FAIL, text,
+                  "t.stf:5: port 1, output 2 (of the packet in line 3): differs at byte 5");
 }
 
 static void test_refused(void **state) {
@@ -214,6 +226,46 @@ static void test_many_errors_in_one_run(void **state) {
 }
 
 // The toy's group packets: TOY_GROUP_A, group 1, in a wish after the Ethernet header.
+// The hint in force at the first difference by line, whatever is compared first, and no other.
+static void test_hints(void **state) {
+    (void)state;
+    static const char first[] = "t.stf:3: hint: there is a way, \"quoted\"\n";
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "setdefault forward send(port:2)\nhint   there is a way, \"quoted\"  # not this\n" PACKET
+        "\nhint\nexpect 9\nregister_read count 3 == 2\nHINT another one\nexpect 1");
+    expect_result(STF_FAIL, text, first);
+    assert_null(strstr(messages, "another one"));
+    assert_string_equal(messages + strlen(messages) - strlen(first), first);
+    expect_result(STF_FAIL, "hint one \\\n  and two\n" PACKET "\nexpect 1",
+                  "t.stf:4: hint: one and two\n");
+    expect_result(STF_FAIL, "hint one\nhint\n" PACKET "\nexpect 1", "t.stf:4: port 1: no packet");
+    assert_null(strstr(messages, "hint"));
+    expect_result(STF_FAIL, PACKET "\nexpect 1\nhint too late\nwait", "t.stf:2: port 1: no packet");
+    assert_null(strstr(messages, "hint"));
+    expect_result(STF_UNUSABLE, "hint make it\nadd nosuch 1 drop()", "t.stf:2: hint: make it\n");
+    expect_result(STF_PASS, "hint nothing is wrong\n" PACKET "\nno_packet", "");
+}
+
+// What became of the packet that an output is missing of.
+static void test_fates(void **state) {
+    (void)state;
+    expect_result(STF_FAIL, PACKET "\nexpect 1",
+                  "t.stf:2: port 1: no packet came out; the packet in line 1 was dropped "
+                  "(no destination set in ingress)\n");
+    expect_result(STF_FAIL, "setdefault forward send(port:2)\nexpect 1\n" PACKET,
+                  "t.stf:2: port 1: no packet came out; the packet in line 3 left at port 2\n");
+    expect_result(STF_FAIL,
+                  PACKET "\nsetdefault forward send(port:2)\n" PACKET "\nexpect 1\nexpect 2",
+                  "t.stf:4: port 1: no packet came out; the packet in line 3 left at port 2\n");
+    expect_result(STF_FAIL, "expect 1", "t.stf:1: port 1: no packet came out\n");
+    expect_result(STF_FAIL,
+                  PACKET "\nsetdefault forward send(port:2)\n" PACKET "\n" PACKET
+                         "\nexpect 1\nexpect 2\nexpect 2",
+                  "t.stf:5: port 1: no packet came out; the packet in line 4 left at port 2\n");
+}
+
 static void test_multicast(void **state) {
     (void)state;
     expect_result(STF_PASS,
@@ -231,7 +283,8 @@ int main(void) {
         cmocka_unit_test(test_passes),         cmocka_unit_test(test_fails),
         cmocka_unit_test(test_order_per_port), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_unusable),       cmocka_unit_test(test_many_errors_in_one_run),
-        cmocka_unit_test(test_multicast),
+        cmocka_unit_test(test_multicast),      cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_fates),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

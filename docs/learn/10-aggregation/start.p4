@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Exercise 10: sums of what several workers send, to be made in the switch. README.md says what to do.
+ */
+#include <core.p4>
+#include <tna.p4>
+#include "../common/headers.p4"
+#include "../common/empty_egress.p4"
+
+#define SLOTS 1024
+#define CELLS 2048 // even and odd rounds have cells of their own
+
+header sum_h { // after the Ethernet header, of type TYPE_LEARN
+    bit<8>  is_result;
+    bit<8>  spare;
+    bit<16> slot;  // below SLOTS
+    bit<32> round; // of the slot, from 1 on
+}
+
+header values_h {
+    bit<32> v0;
+    bit<32> v1;
+    bit<32> v2;
+    bit<32> v3;
+    bit<32> v4;
+    bit<32> v5;
+    bit<32> v6;
+    bit<32> v7;
+}
+
+struct headers_t {
+    ethernet_h ethernet;
+    sum_h      sum;
+    values_h   values;
+}
+
+enum bit<2> Mode { // what happens to the cells
+    READ  = 0,
+    WRITE = 1,
+    ADD   = 2
+}
+
+struct metadata_t {
+    bit<32> bit_of; // the worker's
+    bit<32> not_bit;
+    bit<32> all;    // bits of all workers, and of all others
+    bit<32> others;
+    bit<16> group;  // of all workers
+    bit<16> slot;
+    bit<16> cell;
+    bit<32> greatest;       // round that the slot has seen
+    bit<32> behind;         // by how much the packet's round is less
+    bit<32> before;         // bits of those that had contributed
+    bit<32> had;            // the worker's bit, if it was among them
+    bit<32> missing;        // bits of those that were not, of all workers...
+    bit<32> others_missing; // ... and of all others
+    Mode    mode;
+}
+
+parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
+                     out ingress_intrinsic_metadata_t ig_intr_md) {
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        md = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Mode.READ};
+        pkt.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ether_type) {
+            TYPE_LEARN : parse_sum;
+            default    : accept;
+        }
+    }
+    state parse_sum {
+        pkt.extract(hdr.sum);
+        pkt.extract(hdr.values);
+        transition accept;
+    }
+}
+
+// The cells of one of the values.
+control Cell(inout bit<32> v, in bit<16> cell, in Mode mode) {
+    Register<bit<32>, bit<16>>(CELLS, 0) cells;
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) read = {
+        void apply(inout bit<32> value, out bit<32> result) {
+            result = value;
+        }
+    };
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) write = {
+        void apply(inout bit<32> value, out bit<32> result) {
+            value = v;
+            result = value;
+        }
+    };
+    // TODO 1: a register action that adds 'v', and an action 'do_add'.
+    action do_read() {
+        v = read.execute(cell);
+    }
+    action do_write() {
+        v = write.execute(cell);
+    }
+    table access {
+        key = {
+            mode : exact;
+        }
+        actions = {
+            do_read;
+            do_write;
+        }
+        const entries = {
+            Mode.READ  : do_read();
+            Mode.WRITE : do_write();
+        }
+        size = 3;
+    }
+    apply {
+        access.apply();
+    }
+}
+
+control Ingress(inout headers_t hdr, inout metadata_t md,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    // ---- who takes part ----
+    action admit(bit<32> bit_of, bit<32> not_bit, bit<32> all, bit<32> others, bit<16> group) {
+        md.bit_of = bit_of;
+        md.not_bit = not_bit;
+        md.all = all;
+        md.others = others;
+        md.group = group;
+        md.slot = hdr.sum.slot;
+        md.cell = hdr.sum.slot[14:0] ++ hdr.sum.round[0:0];
+    }
+    action stranger() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    table workers {
+        key = {
+            hdr.ethernet.src_addr   : exact;
+            ig_intr_md.ingress_port : exact;
+        }
+        actions = {
+            admit;
+            @defaultonly stranger;
+        }
+        const default_action = stranger();
+        size = 32;
+    }
+
+    // TODO 4: a register 'rounds' with the greatest round of each slot, from which md.behind follows.
+    // TODO 1: a register 'seen' with a cell for each slot: who has contributed, a bit for each worker, to the slot's
+    // even round and to its odd one. One access returns the round's bits as they were, and sets the worker's bit.
+    // TODO 4: the same access clears the worker's bit in the other round's.
+    // TODO 5: who is behind does not contribute.
+
+    // ---- what follows ----
+    action begin() { // the round's first contribution replaces what the cells had
+        md.mode = Mode.WRITE;
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    action go_on() {
+        md.mode = Mode.ADD;
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    action tell() { // the last one: the packet becomes the result, for all workers
+        md.mode = Mode.ADD;
+        ig_tm_md.mcast_grp_a = md.group;
+        hdr.sum.is_result = 1;
+        hdr.ethernet.dst_addr = 0xffffffffffff;
+    }
+    action answer() { // the result again, for the worker that has not received it
+        md.mode = Mode.READ;
+        ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port;
+        hdr.sum.is_result = 1;
+        hdr.ethernet.dst_addr = hdr.ethernet.src_addr;
+    }
+    action ignore() { // a repetition while others are missing, or a packet that is too late
+        md.mode = Mode.READ;
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    table decide {
+        key = {
+            md.behind         : ternary;
+            md.had            : ternary;
+            md.before         : ternary;
+            md.others_missing : ternary;
+            md.missing        : ternary;
+        }
+        actions = {
+            begin;
+            go_on;
+            tell;
+            answer;
+            ignore;
+        }
+        const default_action = begin();
+        // TODO 1 to 5: which action when? The first entry that matches decides; '_' matches everything.
+        size = 8;
+    }
+
+    Cell() cell0;
+    Cell() cell1;
+    Cell() cell2;
+    Cell() cell3;
+    Cell() cell4;
+    Cell() cell5;
+    Cell() cell6;
+    Cell() cell7;
+
+    apply {
+        if (!hdr.sum.isValid() || hdr.sum.is_result != 0 || hdr.sum.slot[15:10] != 0) {
+            ig_dprsr_md.drop_ctl = 1;
+        } else if (workers.apply().hit) {
+            // TODO 1: the register 'seen' gives md.before; md.had, md.missing and md.others_missing follow from it.
+            // TODO 4: the register 'rounds' gives md.greatest, and md.behind follows from it.
+            decide.apply();
+            cell0.apply(hdr.values.v0, md.cell, md.mode);
+            cell1.apply(hdr.values.v1, md.cell, md.mode);
+            cell2.apply(hdr.values.v2, md.cell, md.mode);
+            cell3.apply(hdr.values.v3, md.cell, md.mode);
+            cell4.apply(hdr.values.v4, md.cell, md.mode);
+            cell5.apply(hdr.values.v5, md.cell, md.mode);
+            cell6.apply(hdr.values.v6, md.cell, md.mode);
+            cell7.apply(hdr.values.v7, md.cell, md.mode);
+        }
+    }
+}
+
+control IngressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    apply {
+        pkt.emit(hdr);
+    }
+}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), EgressDeparser()) pipe;
+Switch(pipe) main;
