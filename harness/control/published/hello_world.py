@@ -3,12 +3,13 @@
 """The published SwitchML client's hello_world with p4/switchml, on one machine; or with the published program and controller.
 
     harness/control/published/hello_world.py --client PATH [--links tap|memif] [--workers 4] [--packet 256] [--runs 1]
-        [--app DIR --sde DIR]
+        [--rack | --app DIR --sde DIR]
 
 PATH is hello_world of a checkout of p4lang/p4app-switchML, built as docs/published-client.md says. In a network namespace
 of its own (needs root) it starts `silken run` with "switchml_jobs" and as many clients, each with its own switchml.cfg and
 DPDK's net_tap or net_memif, and ends with status 0 if every client says "Data verified successfully" and ends with status
-0. With --app, a checkout of p4lang/p4app-switchML, and --sde, one of p4lang/open-p4studio, the switch runs the published
+0. With --rack the switch is a ToR with p4/rack; without flow rules that a card enforces the client takes any frame for a
+result, so the ToR does not announce its addresses ("announce": false). With --app, a checkout of p4lang/p4app-switchML, and --sde, one of p4lang/open-p4studio, the switch runs the published
 program, and the published controller fills its tables and answers the clients, both unmodified; packets have 64 elements
 then, or 256 with the controller's folded pipeline. The client asks its port for a flow rule, which net_memif has none of: there a library is loaded before it that says
 yes, since all packets come to the port's only queue anyway. Prints one line of JSON for each run: seconds from the first client's start to the last one's end,
@@ -54,9 +55,12 @@ def parse_arguments():
     p.add_argument("--limit", type=float, default=300, help="seconds for a run")
     p.add_argument("--silken", default=os.path.join(os.environ.get("BUILD", os.path.join(TREE, "build")), "silken"))
     p.add_argument("--program", default=os.path.join(TREE, "p4/switchml/switchml.p4"))
+    p.add_argument("--rack", action="store_true", help="as jobs of a ToR with p4/rack; packets of 32 or 64 elements")
     p.add_argument("--app", type=os.path.abspath, help="with the published controller: its checkout")
     p.add_argument("--sde", type=os.path.abspath, help="the checkout whose Python client it uses")
     args = p.parse_args()
+    if args.rack and args.app:
+        p.error("--rack and --app exclude each other")
     if bool(args.app) != bool(args.sde):
         p.error("--app and --sde belong together")
     if args.app and args.packet not in (64, 256):
@@ -103,15 +107,26 @@ def switch_device(args, folder, rank):
 
 def switch_configuration(args, folder):
     ranks = range(args.workers)
+    service = {"listen": "127.0.0.1:%d" % PORT, "slots": 512, "grace": 1, "silence": 2}
     if args.app:  # which writes the entries
         return {**switchml_controller.switch_configuration(args.app, folder, args.packet == 256),
                 "control_socket": os.path.join(folder, "control.sock"),
                 "ports": [{"port": 4 * r, "device": switch_device(args, folder, r)} for r in ranks]}
+    if args.rack:  # the client does not answer ARP, and sends nothing before its job has begun
+        return {
+            "program": os.path.join(TREE, "p4/rack/rack.p4"),
+            "control_socket": os.path.join(folder, "control.sock"),
+            "switchml_jobs": service,
+            "ports": [{"port": r + 1, "name": "w%d" % r, "device": switch_device(args, folder, r)} for r in ranks],
+            "tor": {"mac": SWITCH_MAC, "vlans": [{"vid": 10, "announce": False, "addresses": [SWITCH_IP + "/24"]}],
+                    "links": [{"name": "w%d" % r, "port": "w%d" % r, "access": 10} for r in ranks],
+                    "macs": [{"vid": 10, "mac": mac(r), "link": "w%d" % r} for r in ranks],
+                    "neighbours": [{"address": "10.0.0.%d" % (r + 1), "mac": mac(r)} for r in ranks]},
+        }
     return {
         "program": args.program,
         "control_socket": os.path.join(folder, "control.sock"),
-        "switchml_jobs": {"listen": "127.0.0.1:%d" % PORT, "mac": SWITCH_MAC, "ip": SWITCH_IP, "slots": 512,
-                          "grace": 1, "silence": 2},
+        "switchml_jobs": {**service, "mac": SWITCH_MAC, "ip": SWITCH_IP},
         "ports": [{"port": r + 1, "device": switch_device(args, folder, r)} for r in ranks],
         "entries": [{"table": "forward.macs", "key": {"dst_addr": mac(r)}, "action": "to_port", "args": {"port": r + 1}}
                     for r in ranks],
