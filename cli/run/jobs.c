@@ -114,8 +114,10 @@ void run_jobs_answered(struct run *r, const char *op, const json_t *request, jso
     const char *removed = strcmp(op, "job.remove") == 0 ? sk_json_text(request, "name") : NULL;
     if (removed && r->service)
         admission_removed(service_admission(r->service), removed);
-    if (removed && r->published)
+    if (removed && r->published) {
         published_removed(r->published, removed);
+        r->published_removed = run_now();
+    }
     if (strcmp(op, "job.list") != 0 || (!r->service && !r->published))
         return;
     json_t *all =

@@ -408,7 +408,10 @@ void published_run(struct published *p, uint64_t now_ns) {
 }
 
 void published_removed(struct published *p, const char *name) {
+    struct pub_group *g = pub_named(p, name);
     admission_removed(p->admission, name);
+    if (g)
+        g->in_switch = false;
     pub_settle(p);
 }
 
