@@ -55,8 +55,8 @@ static uint8_t pktgen_bit(const struct brt *b, uint64_t port) {
     return (uint8_t)(1u << (pktgen_is_tofino_2(b) ? local : local - SK_RECIRCULATION_PORT));
 }
 
-// In pipes 1 and 3 of a Tofino the quad that is the CPU's in pipe 0 is nobody's (tna-facts 5.8): its
-// ports recirculate when a client says so.
+// In pipes 1 and 3 of a Tofino the quad that is the CPU's in pipe 0 is nobody's (tna-facts 5.8):
+// its ports recirculate when a client says so.
 static bool pktgen_may_recirculate(const struct brt *b, uint64_t port) {
     const unsigned local = sk_port_local((unsigned)port);
     return !pktgen_is_tofino_2(b) && port < SK_PORTS && sk_port_pipe((unsigned)port) % 2 == 1 &&

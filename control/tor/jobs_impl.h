@@ -26,9 +26,9 @@
 //      "aggregators": 4096,            atp: the job's share; without: 1024
 //      "number": 7,                    the job's in packets; without: the lowest that no job of the
 //                                      protocol has
-//      "numbers": "all",               switchml: its packets go by all numbers, one after the other,
-//                                      as those of the published client do; with "lease" and
-//                                      without sessions, and no job with one number beside it
+//      "numbers": "all",               switchml: its packets go by all numbers in turn, as the
+//                                      published client's; with "lease" and without sessions, and
+//                                      no job with one number beside it
 //      "vlan": 10,                     of all of them; without: the untagged one of each link, or
 //                                      that of the address
 //      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in

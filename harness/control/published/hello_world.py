@@ -8,12 +8,16 @@
 PATH is hello_world of a checkout of p4lang/p4app-switchML, built as docs/published-client.md says. In a network namespace
 of its own (needs root) it starts `silken run` with "switchml_jobs" and as many clients, each with its own switchml.cfg and
 DPDK's net_tap or net_memif, and ends with status 0 if every client says "Data verified successfully" and ends with status
-0. With --rack the switch is a ToR with p4/rack; without flow rules that a card enforces the client takes any frame for a
-result, so the ToR does not announce its addresses ("announce": false). With --app, a checkout of p4lang/p4app-switchML, and --sde, one of p4lang/open-p4studio, the switch runs the published
-program, and the published controller fills its tables and answers the clients, both unmodified; packets have 64 elements
-then, or 256 with the controller's folded pipeline. The client asks its port for a flow rule, which net_memif has none of: there a library is loaded before it that says
-yes, since all packets come to the port's only queue anyway. Prints one line of JSON for each run: seconds from the first client's start to the last one's end,
-packets of the workers, what was sent again, wrong IPv4 checksums, what the switch dropped.
+0. With --rack the switch is a ToR with p4/rack. With --app, a checkout of p4lang/p4app-switchML, and --sde, one of
+p4lang/open-p4studio, the switch runs the published program, and the published controller fills its tables and answers the
+clients, both unmodified; packets have 64 elements then, or 256 with the controller's folded pipeline.
+
+The client asks its port for a flow rule, which net_memif has none of: there a library is loaded before it that says yes,
+since all packets come to the port's only queue anyway. Without a rule that is enforced it takes any frame for a result, so
+the ToR does not announce its addresses.
+
+Prints one line of JSON for each run: seconds from the first client's start to the last one's end, packets of the workers,
+what was sent again, wrong IPv4 checksums, what the switch dropped.
 """
 import argparse
 import ctypes
@@ -56,7 +60,7 @@ def parse_arguments():
     p.add_argument("--silken", default=os.path.join(os.environ.get("BUILD", os.path.join(TREE, "build")), "silken"))
     p.add_argument("--program", default=os.path.join(TREE, "p4/switchml/switchml.p4"))
     p.add_argument("--rack", action="store_true", help="as jobs of a ToR with p4/rack; packets of 32 or 64 elements")
-    p.add_argument("--app", type=os.path.abspath, help="with the published controller: its checkout")
+    p.add_argument("--app", type=os.path.abspath, help="with the published program and controller: their checkout")
     p.add_argument("--sde", type=os.path.abspath, help="the checkout whose Python client it uses")
     args = p.parse_args()
     if args.rack and args.app:
