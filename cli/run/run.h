@@ -195,6 +195,9 @@ void run_tor_digest(struct run *r, const struct sk_digest *digest);
 void run_tor_link(struct run *r, uint16_t port, bool up);
 void run_tor_ports_changed(struct run *r);
 void run_tor_program_changed(struct run *r, bool kept); // while the switch pauses
+// Nobody runs the switch any more, or listens: jobs that are removed from here on change tables
+// alone.
+void run_tor_stopped(struct run *r);
 // Whether the section is good where there are such ports; and from now on it is, with the ports of
 // now. 0, or negative with a sentence and nothing changed.
 int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,

@@ -267,6 +267,9 @@ class Lab:
         for tap in self.taps.values():
             os.close(tap.fd)
         self.process.stdout.close()
+        if status:
+            self.log.seek(0)
+            print("the switch ends with status %d: %s" % (status, self.log.read()[-4000:]))
         self.log.close()
         return status
 
