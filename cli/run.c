@@ -122,6 +122,7 @@ static int cmd_run_switch(struct run *r) {
         status = EXIT_FAILED;
     run_p4rt_end(r);
     run_brt_end(r);
+    run_tor_stopped(r);
     run_jobs_end(r);
     run_published_end(r);
     run_tor_end(r);

@@ -55,6 +55,14 @@ static uint8_t pktgen_bit(const struct brt *b, uint64_t port) {
     return (uint8_t)(1u << (pktgen_is_tofino_2(b) ? local : local - SK_RECIRCULATION_PORT));
 }
 
+// In pipes 1 and 3 of a Tofino the quad that is the CPU's in pipe 0 is nobody's (tna-facts 5.8):
+// its ports recirculate when a client says so.
+static bool pktgen_may_recirculate(const struct brt *b, uint64_t port) {
+    const unsigned local = sk_port_local((unsigned)port);
+    return !pktgen_is_tofino_2(b) && port < SK_PORTS && sk_port_pipe((unsigned)port) % 2 == 1 &&
+           local >= SK_CPU_PORT && local < SK_RECIRCULATION_PORT;
+}
+
 static bool pktgen_port_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
     (void)m;
     if (e->key[0] >= SK_PORTS)
@@ -62,20 +70,22 @@ static bool pktgen_port_get(struct brt *b, struct brt_memory *m, struct fixed_en
     const struct sk_pktgen_ports ports =
         sk_pktgen_ports(b->now.sw, sk_port_pipe((uint16_t)e->key[0]));
     const uint8_t bit = pktgen_bit(b, e->key[0]);
-    const bool data[] = {bit != 0, ports.generate & bit, ports.match & bit,
+    const bool data[] = {bit || (pktgen_may_recirculate(b, e->key[0]) &&
+                                 sk_switch_port_is_loopback(brt_live(b), (uint16_t)e->key[0])),
+                         ports.generate & bit, ports.match & bit,
                          sk_pktgen_is_clear(b->now.sw, (uint16_t)e->key[0])};
     for (size_t i = 0; i < PKTGEN_SIZE(data); i++)
         e->data[i] = (struct fixed_value){.given = true, .number = data[i]};
     return true;
 }
 
-static enum brt_code pktgen_port_check(uint8_t bit, const struct fixed_entry *e,
-                                       struct sk_error *err) {
+static enum brt_code pktgen_port_check(const struct brt *b, uint8_t bit,
+                                       const struct fixed_entry *e, struct sk_error *err) {
     const struct fixed_value *d = e->data;
     if (!bit && (d[PORT_GENERATES].number || d[PORT_MATCHES].number))
         return brt_fail(err, BRT_INVALID_ARG, "port %u does not generate packets",
                         (unsigned)e->key[0]);
-    if ((bit != 0) != (d[PORT_RECIRCULATES].number != 0))
+    if ((bit != 0) != (d[PORT_RECIRCULATES].number != 0) && !pktgen_may_recirculate(b, e->key[0]))
         return brt_fail(err, BRT_NOT_SUPPORTED, "whether port %u recirculates cannot be changed",
                         (unsigned)e->key[0]);
     return BRT_OK;
@@ -83,21 +93,25 @@ static enum brt_code pktgen_port_check(uint8_t bit, const struct fixed_entry *e,
 
 static enum brt_code pktgen_port_set(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
+    const uint16_t port = (uint16_t)e->key[0];
     if (e->key[0] >= SK_PORTS)
         return brt_fail(err, BRT_INVALID_ARG, "there is no port %llu",
                         (unsigned long long)e->key[0]);
-    const unsigned pipe = sk_port_pipe((uint16_t)e->key[0]);
+    const unsigned pipe = sk_port_pipe(port);
     const uint8_t bit = pktgen_bit(b, e->key[0]);
     struct sk_pktgen_ports ports = sk_pktgen_ports(b->now.sw, pipe);
-    const enum brt_code code = pktgen_port_check(bit, e, err);
+    enum brt_code code = pktgen_port_check(b, bit, e, err);
     if (code)
         return code;
     ports.generate =
         (uint8_t)((ports.generate & ~bit) | (e->data[PORT_GENERATES].number ? bit : 0));
     ports.match = (uint8_t)((ports.match & ~bit) | (e->data[PORT_MATCHES].number ? bit : 0));
-    if (e->data[PORT_CLEAR].number && sk_pktgen_clear_down(b->now.sw, (uint16_t)e->key[0]))
+    if (e->data[PORT_CLEAR].number && sk_pktgen_clear_down(b->now.sw, port))
         return pktgen_no_memory(err);
-    return pktgen_gate(b, pipe, ports, err);
+    code = pktgen_gate(b, pipe, ports, err);
+    if (code == BRT_OK && pktgen_may_recirculate(b, port))
+        sk_switch_port_loopback(brt_live(b), port, e->data[PORT_RECIRCULATES].number != 0);
+    return code;
 }
 
 static enum brt_code pktgen_port_remove(struct brt *b, const struct fixed_entry *e,

@@ -9,6 +9,7 @@
 #include "cli/run/run.h"
 #include "base/address.h"
 #include "base/json.h"
+#include "control/published/published.h"
 #include "control/service/service.h"
 #include "control/tor/tor.h"
 #include "control/watch/watch.h"
@@ -23,8 +24,8 @@ static const char *run_jobs_ip(uint32_t ip, char out[16]) {
     return out;
 }
 
-static int run_jobs_locate(void *aux, const struct admission_request *worker,
-                           struct admission_place *place, struct sk_error *err) {
+int run_jobs_locate(void *aux, const struct admission_request *worker,
+                    struct admission_place *place, struct sk_error *err) {
     struct run *r = aux;
     char text[16];
     json_t *request = json_pack("{s:s}", "address", run_jobs_ip(worker->ip, text)),
@@ -41,8 +42,7 @@ static int run_jobs_locate(void *aux, const struct admission_request *worker,
     return rc;
 }
 
-static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *err) {
-    struct run *r = aux;
+int run_jobs_admit(struct run *r, struct admission_job *job, json_t *more, struct sk_error *err) {
     json_t *workers = json_array();
     char text[16];
     for (uint32_t i = 0; i < job->workers; i++)
@@ -51,7 +51,9 @@ static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *e
     json_t *request = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", job->name, "protocol",
                                 "switchml", "workers", workers, "slots", (int)job->slots,
                                 "udp_port", (int)job->port, "lease", 1),
-           *added = run_tor_ask(r, "job.add", request, err);
+           *added;
+    json_object_update(request, more);
+    added = run_tor_ask(r, "job.add", request, err);
     const int rc = added ? 0 : -1;
     job->number = (uint32_t)sk_json_number(added, "number");
     job->elements = (uint32_t)sk_json_number(added, "elements");
@@ -60,7 +62,11 @@ static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *e
     return rc;
 }
 
-static void run_jobs_remove(void *aux, const char *name) {
+static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *err) {
+    return run_jobs_admit(aux, job, NULL, err);
+}
+
+void run_jobs_remove(void *aux, const char *name) {
     struct run *r = aux;
     struct sk_error ignored;
     json_t *request = json_pack("{s:s}", "name", name);
@@ -105,13 +111,21 @@ void run_jobs_turn(struct run *r, uint64_t now) {
 }
 
 void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result) {
-    if (!r->service)
+    const char *removed = strcmp(op, "job.remove") == 0 ? sk_json_text(request, "name") : NULL;
+    if (removed && r->service)
+        admission_removed(service_admission(r->service), removed);
+    if (removed && r->published) {
+        published_removed(r->published, removed);
+        r->published_removed = run_now();
+    }
+    if (strcmp(op, "job.list") != 0 || (!r->service && !r->published))
         return;
-    if (strcmp(op, "job.list") == 0)
-        json_object_set_new(result, "service",
-                            admission_json(service_admission(r->service), run_now()));
-    else if (strcmp(op, "job.remove") == 0)
-        admission_removed(service_admission(r->service), sk_json_text(request, "name"));
+    json_t *all =
+               r->service ? admission_json(service_admission(r->service), run_now()) : json_array(),
+           *of_published = r->published ? published_json(r->published, run_now()) : NULL;
+    json_array_extend(all, of_published);
+    json_decref(of_published);
+    json_object_set_new(result, "service", all);
 }
 
 void run_jobs_count(const struct run *r, struct sk_watch_control *out) {

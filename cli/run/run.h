@@ -119,11 +119,13 @@ struct run {
     struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
     struct published *published;               // null: the configuration has none
-    struct published_tables *published_tables; // the same
-    struct sessions *sessions;                 // null: the configuration has none
-    struct run_sample *sample;                 // null: no samples are taken
-    struct run_trace *trace;                   // null: none was asked for, or it is over
-    struct brt *brt;                           // null: the configuration has none
+    struct published_tables *published_tables; // the same; null also with a ToR
+    uint64_t published_removed; // when a job of a ToR was taken away last, until nothing of it is
+                                // under way; or 0
+    struct sessions *sessions;  // null: the configuration has none
+    struct run_sample *sample;  // null: no samples are taken
+    struct run_trace *trace;    // null: none was asked for, or it is over
+    struct brt *brt;            // null: the configuration has none
     struct run_client_program *client_program; // that a controller sent; null: none waits
     // a controller's program came, and the configuration's groups and sessions went
     bool copies_gone;
@@ -194,6 +196,9 @@ void run_tor_digest(struct run *r, const struct sk_digest *digest);
 void run_tor_link(struct run *r, uint16_t port, bool up);
 void run_tor_ports_changed(struct run *r);
 void run_tor_program_changed(struct run *r, bool kept); // while the switch pauses
+// Nobody runs the switch any more, or listens: jobs that are removed from here on change tables
+// alone.
+void run_tor_stopped(struct run *r);
 // Whether the section is good where there are such ports; and from now on it is, with the ports of
 // now. 0, or negative with a sentence and nothing changed.
 int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
@@ -223,6 +228,15 @@ struct sk_watch_control;
 void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
 uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
+struct admission_request;
+struct admission_place;
+struct admission_job;
+// Of admission_ops, with the run as 'aux': jobs of the ToR.
+int run_jobs_locate(void *aux, const struct admission_request *worker,
+                    struct admission_place *place, struct sk_error *err);
+void run_jobs_remove(void *aux, const char *name);
+// 'more': members of the request for the job, borrowed; may be null.
+int run_jobs_admit(struct run *r, struct admission_job *job, json_t *more, struct sk_error *err);
 
 // ---- published.c, all but the first on the control thread
 bool run_published_start(struct run *r); // false after a sentence

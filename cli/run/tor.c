@@ -298,6 +298,23 @@ void run_tor_program_changed(struct run *r, bool kept) {
     tor_host_changed(r->tor, &host);
 }
 
+static bool tor_sends_nothing(void *aux, const uint8_t *frame, uint32_t length) {
+    (void)aux;
+    (void)frame;
+    (void)length;
+    return false;
+}
+
+void run_tor_stopped(struct run *r) {
+    struct tor_host host = run_tor_host_of(r);
+    if (!r->tor)
+        return;
+    host.pause = host.resume = NULL;
+    host.event = NULL;
+    host.send = tor_sends_nothing;
+    tor_host_changed(r->tor, &host);
+}
+
 json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known) {
     *known = strncmp(op, "tor.", 4) == 0 || (strncmp(op, "job.", 4) == 0 && r->tor);
     if (!*known)

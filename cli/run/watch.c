@@ -247,4 +247,5 @@ void run_watch_end(struct run *r) {
     sk_aggregators_free(r->watch->aggregators);
     free(r->watch->text);
     free(r->watch);
+    r->watch = NULL;
 }

@@ -38,9 +38,15 @@ void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c) {
                         "\"tor\"");
 }
 
-static void switchml_jobs_addresses(const struct sk_at *at, struct sk_config_switchml_jobs *s) {
+// A ToR has addresses of its own.
+static void switchml_jobs_addresses(const struct sk_at *at, bool of_tor,
+                                    struct sk_config_switchml_jobs *s) {
     const struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
-    const char *mac_text = sk_at_string(&mac, true), *ip_text = sk_at_string(&ip, true);
+    if (of_tor && (mac.value || ip.value)) {
+        sk_at_fail(mac.value ? &mac : &ip, "a ToR's jobs have the ToR's own addresses");
+        return;
+    }
+    const char *mac_text = sk_at_string(&mac, !of_tor), *ip_text = sk_at_string(&ip, !of_tor);
     if (mac_text && (!sk_mac_parse(mac_text, s->mac) || s->mac[0] & 1))
         sk_at_fail(&mac, "it must be the MAC address of a station, like 02:00:00:00:00:fe");
     if (ip_text && !sk_ip_parse(ip_text, &s->ip))
@@ -59,7 +65,7 @@ void sk_config_read_switchml_jobs(const struct sk_at *root, struct sk_config *c)
     sk_at_keys(&at, keys);
     const struct sk_at listen = sk_at_member(&at, "listen");
     s->listen = sk_at_string(&listen, true);
-    switchml_jobs_addresses(&at, s);
+    switchml_jobs_addresses(&at, c->tor != NULL, s);
     s->slots = (uint32_t)job_service_number(&at, "slots", 1, MOST_SLOTS, 512);
     s->udp_port = (uint16_t)job_service_number(&at, "udp_port", LEAST_PORT, 65535, UDP_PORT);
     s->wait = job_service_number(&at, "wait", 1, 24 * HOUR, 300);
@@ -68,8 +74,6 @@ void sk_config_read_switchml_jobs(const struct sk_at *root, struct sk_config *c)
     if (!at.doc->failed && !sk_socket_address(s->listen, &address))
         sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
                    s->listen);
-    if (!at.doc->failed && c->tor)
-        sk_at_fail(&at, "\"switchml_jobs\" and \"tor\" exclude each other");
     if (!at.doc->failed && c->sessions)
         sk_at_fail(&at, "\"switchml_jobs\" and \"sessions\" exclude each other: the published "
                         "client's packets have all job numbers and no session");

@@ -268,6 +268,11 @@ enum rpc_status pub_ask(struct published *p, struct pub_worker *w, uint32_t pack
                 128u << g->packet_size, 128u << packet_size);
         return RPC_FAILED_PRECONDITION;
     }
+    if (32u << packet_size > p->options.elements) {
+        sk_fail(err, "packets of %u elements: the switch adds up %u at most", 32u << packet_size,
+                p->options.elements);
+        return RPC_FAILED_PRECONDITION;
+    }
     memcpy(r.mac, w->mac, sizeof r.mac);
     snprintf(r.job, sizeof r.job, "switchml-%016" PRIx64, g->value);
     struct pub_group *other = pub_named(p, r.job);
@@ -399,6 +404,14 @@ void published_run(struct published *p, uint64_t now_ns) {
         for (size_t i = 0; i < p->n_groups; i++)
             pub_look(p, p->groups[i]);
     }
+    pub_settle(p);
+}
+
+void published_removed(struct published *p, const char *name) {
+    struct pub_group *g = pub_named(p, name);
+    admission_removed(p->admission, name);
+    if (g)
+        g->in_switch = false;
     pub_settle(p);
 }
 

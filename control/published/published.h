@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // published: a job service for the published SwitchML client (p4lang/p4app-switchML): the gRPC
-// services Session and Sync of its switchml.proto, for jobs of p4/switchml. A worker calls
+// services Session and Sync of its switchml.proto, for jobs of p4/switchml and p4/rack. A worker
+// calls
 //
 //     Broadcast     rank 0 says the session's number, the others are told
 //     UdpSession    its rank, MAC and IP address, and the size of its packets; it is told the
@@ -48,6 +49,7 @@
 struct published_options {
     const char *address; // as rpc_options has it; null: no network, calls come by published_call()
     uint32_t slots;      // of a job
+    uint32_t elements;   // of its packets, at most
     uint16_t udp_port;   // of all workers
     uint64_t wait_ns;    // how long a job gathers
     uint64_t grace_ns;
@@ -76,6 +78,8 @@ void published_poll(struct published *p, uint64_t rpc_now_ns, uint64_t now_ns);
 uint16_t published_port(const struct published *p);
 // As the switch has lost its state of all jobs: they are over.
 void published_lost(struct published *p, const char *why, uint64_t now_ns);
+// Somebody has removed the job from the switch.
+void published_removed(struct published *p, const char *name);
 // As admission_json().
 json_t *published_json(const struct published *p, uint64_t now_ns);
 struct published_counts {

@@ -94,7 +94,7 @@ static const char general[] =
     "    'grace': {'type': 'integer', 'minimum': 0, 'maximum': 3600},"
     "    'silence': {'type': 'integer', 'minimum': 2, 'maximum': 3600}}},"
     "  'switchml_jobs': {'type': 'object', 'additionalProperties': false,"
-    "   'required': ['listen', 'mac', 'ip'], 'properties': {"
+    "   'required': ['listen'], 'properties': {"
     "    'listen': {'type': 'string', 'pattern': "
     "'^([0-9.]+|\\\\[[0-9a-fA-F:.]+\\\\]):[0-9]{1,5}$'},"
     "    'mac': {'type': 'string', 'pattern': "

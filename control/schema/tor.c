@@ -38,6 +38,7 @@ static const char parts[] =
     "       'idle': {'type': 'integer', 'minimum': 15, 'maximum': 3600},"
     "       'immediate_leave': {'type': 'boolean'},"
     "       'unknown': {'enum': ['flood', 'routers']}}}]},"
+    "   'announce': {'type': 'boolean'},"
     "   'static_groups': {'type': 'array',"
     "    'items': {'type': 'object', 'additionalProperties': false,"
     "     'properties': {'group': {'$ref': '#/$defs/tor_address'},"

@@ -91,14 +91,20 @@ struct claim *claims_find(struct tor *t, uint16_t vid, const struct in6_addr *ad
 
 // One that was there goes on; a new one begins.
 static void claims_add(struct neighbours *all, struct claim *claims, size_t *n, uint64_t now,
-                       uint16_t vid, struct in6_addr address) {
+                       const struct tor_vlan *v, struct in6_addr address) {
     for (size_t i = 0; i < all->n_claims; i++)
-        if (all->claims[i].vid == vid && ip_equal(&all->claims[i].address, &address)) {
-            claims[(*n)++] = all->claims[i];
+        if (all->claims[i].vid == v->vid && ip_equal(&all->claims[i].address, &address)) {
+            claims[*n] = all->claims[i];
+            if (claims[*n].silent == v->announce)
+                claims[*n].due = v->announce ? now + neighbours_random(all, NS_PER_S) : UINT64_MAX;
+            claims[(*n)++].silent = !v->announce;
             return;
         }
-    claims[(*n)++] = (struct claim){
-        .vid = vid, .address = address, .due = now + neighbours_random(all, NS_PER_S)};
+    claims[(*n)++] =
+        (struct claim){.vid = v->vid,
+                       .address = address,
+                       .silent = !v->announce,
+                       .due = v->announce ? now + neighbours_random(all, NS_PER_S) : UINT64_MAX};
 }
 
 void claims_configure(struct tor *t) {
@@ -112,11 +118,11 @@ void claims_configure(struct tor *t) {
         const struct tor_vlan *v = &s->vlans[i];
         bool ipv6 = false;
         for (size_t k = 0; k < v->n_addresses; k++) {
-            claims_add(all, claims, &n, t->now, v->vid, v->addresses[k].address);
+            claims_add(all, claims, &n, t->now, v, v->addresses[k].address);
             ipv6 |= !tor_is_ipv4(&v->addresses[k].address);
         }
         if (ipv6)
-            claims_add(all, claims, &n, t->now, v->vid, tor_link_local(t));
+            claims_add(all, claims, &n, t->now, v, tor_link_local(t));
     }
     free(all->claims);
     all->claims = claims;
@@ -129,7 +135,7 @@ void claims_link_up(struct tor *t, const struct tor_link *link) {
     struct neighbours *all = neighbours_of(t);
     for (size_t i = 0; i < all->n_claims; i++) {
         struct claim *c = &all->claims[i];
-        if (c->due == UINT64_MAX && tor_link_carries(link, c->vid))
+        if (c->due == UINT64_MAX && !c->silent && tor_link_carries(link, c->vid))
             claims_set_timer(all, c, t->now + neighbours_random(all, NS_PER_S));
     }
 }

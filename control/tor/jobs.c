@@ -64,8 +64,45 @@ static bool number_is_free(const struct jobs *all, const struct jobs_job *job, u
     return true;
 }
 
+// Two jobs by all numbers are told apart by their workers' addresses.
+static int jobs_no_shared_worker(const struct jobs_job *a, const struct jobs_job *b,
+                                 struct sk_error *err) {
+    char text[TOR_TEXT];
+    for (size_t i = 0; i < a->n_workers; i++)
+        for (size_t k = 0; k < b->n_workers; k++)
+            if (memcmp(&a->workers[i].address, &b->workers[k].address, sizeof(struct in6_addr)) ==
+                0)
+                return sk_fail(err, "workers[%zu]: job '%s' has %s, by all numbers", i, b->name,
+                               tor_address_text(&a->workers[i].address, text));
+    return 0;
+}
+
+// A job by all numbers has those of every other job.
+static int jobs_numbers_clash(const struct jobs *all, const struct jobs_job *job,
+                              struct sk_error *err) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < all->n; i++) {
+        const struct jobs_job *other = all->list[i];
+        if (other->protocol != job->protocol)
+            continue;
+        if (other->all_numbers != job->all_numbers)
+            rc = sk_fail(err, "job '%s' goes by %s, and this one by %s: one of them at a time",
+                         other->name, other->all_numbers ? "all numbers" : "one number",
+                         job->all_numbers ? "all numbers" : "one number");
+        else if (job->all_numbers)
+            rc = jobs_no_shared_worker(job, other, err);
+    }
+    return rc;
+}
+
 static int give_number(const struct jobs *all, struct jobs_job *job, struct sk_error *err) {
     const unsigned first = job->protocol == JOBS_ATP, last = job->protocol == JOBS_ATP ? 127 : 255;
+    if (jobs_numbers_clash(all, job, err))
+        return -1;
+    if (job->all_numbers) {
+        job->number = 0;
+        return 0;
+    }
     if (job->number != UINT16_MAX)
         return number_is_free(all, job, job->number)
                    ? 0
@@ -200,7 +237,8 @@ static void free_groups(struct tor *t, const struct jobs_job *job) {
 
 static int give_groups(struct tor *t, struct jobs_job *job, struct sk_error *err) {
     bool all = (job->mgid = tor_mgid_new(t)) != 0;
-    for (size_t i = 0; i < job->n_workers && job->protocol == JOBS_SWITCHML; i++) {
+    for (size_t i = 0; i < job->n_workers && job->protocol == JOBS_SWITCHML && !job->all_numbers;
+         i++) {
         all &= (job->one[i] = tor_mgid_new(t)) != 0;
         all &= job->n_workers == 1 || (job->rest[i] = tor_mgid_new(t)) != 0;
     }
@@ -279,6 +317,7 @@ static struct jobs_job *tor_jobs_add(struct tor *t, struct jobs *all, json_t *re
     }
     look_up_all(t, job);
     jobs_clear(t, job);
+    jobs_clear_counts(t, job);
     jobs_sessions_init(t, job);
     if (given)
         tor_jobs_resume(t, job, given);
@@ -462,6 +501,8 @@ static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
         json_object_set_new(out, "elements", json_integer(JOBS_ELEMENTS));
     if (job->leased)
         json_object_set_new(out, "lease", json_true());
+    if (job->all_numbers)
+        json_object_set_new(out, "numbers", json_string("all"));
     if (job->resume) {
         char waits[256];
         jobs_resume_text(job, waits, sizeof waits);

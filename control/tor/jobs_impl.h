@@ -26,6 +26,9 @@
 //      "aggregators": 4096,            atp: the job's share; without: 1024
 //      "number": 7,                    the job's in packets; without: the lowest that no job of the
 //                                      protocol has
+//      "numbers": "all",               switchml: its packets go by all numbers in turn, as the
+//                                      published client's; with "lease" and without sessions, and
+//                                      no job with one number beside it
 //      "vlan": 10,                     of all of them; without: the untagged one of each link, or
 //                                      that of the address
 //      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in
@@ -78,8 +81,9 @@ struct jobs_host {
 
 struct jobs_job {
     char name[TOR_NAME];
-    bool configured; // by the section, not by a request
-    bool leased;     // nothing of it is remembered
+    bool configured;  // by the section, not by a request
+    bool leased;      // nothing of it is remembered
+    bool all_numbers; // of its protocol; 'number' is 0
     bool
         placed; // ports, VLANs and addresses are those of the section; else nothing of it is in the
                 // tables
@@ -192,6 +196,8 @@ uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol);
 // Empties the registers of what the job has been given; the switch is not paused for long at a
 // time.
 void jobs_clear(struct tor *t, const struct jobs_job *job);
+// Counters of SwitchML's workers begin with the job.
+void jobs_clear_counts(struct tor *t, const struct jobs_job *job);
 // Wants all that follows from the job; only what does not need addresses that are not known yet.
 void jobs_want(struct tor *t, const struct jobs_job *job);
 void jobs_unwant(struct tor *t, const struct jobs_job *job);

@@ -53,7 +53,7 @@ static bool jobs_read_is_known(const char *key) {
     static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
                                        "slots", "vlan",        "number",   "address", "udp_port",
                                        "group", "aggregators", "rate",     "resume",  "racks",
-                                       "rack",  "server_rack", "sessions", "lease"};
+                                       "rack",  "server_rack", "sessions", "lease",   "numbers"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -76,6 +76,23 @@ static int jobs_read_name(json_t *request, struct jobs_job *job, struct sk_error
     return 0;
 }
 
+static int jobs_read_numbers(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const json_t *numbers = json_object_get(request, "numbers");
+    const char *text = json_string_value(numbers);
+    job->all_numbers = numbers != NULL;
+    if (!numbers)
+        return 0;
+    if (!text || strcmp(text, "all") != 0)
+        return wrong(err, "numbers", "\"all\"");
+    if (json_object_get(request, "number"))
+        return sk_fail(err, "numbers: \"number\" says which one, \"numbers\" that it is all");
+    if (job->has_sessions || !job->leased)
+        return sk_fail(err,
+                       "numbers: a job by all numbers needs \"sessions\": false and \"lease\": "
+                       "true");
+    return 0;
+}
+
 static int jobs_read_switchml(json_t *request, struct jobs_job *job, struct sk_error *err) {
     const json_t *resume = json_object_get(request, "resume");
     uint32_t port, number;
@@ -86,6 +103,8 @@ static int jobs_read_switchml(json_t *request, struct jobs_job *job, struct sk_e
         rc = number_of(request, "udp_port", 1, 65535, JOBS_UDP_LOW, &port, err);
     if (rc == 0)
         rc = number_of(request, "number", 0, 255, UINT16_MAX, &number, err);
+    if (rc == 0)
+        rc = jobs_read_numbers(request, job, err);
     if (rc == 0)
         rc = address_of(request, "address", &job->address, err);
     if (rc == 0)
@@ -158,6 +177,8 @@ static int jobs_read_atp(json_t *request, struct jobs_job *job, struct sk_error 
         rc = only_for(request, "slots", "ATP", err);
     if (rc == 0)
         rc = only_for(request, "resume", "ATP", err);
+    if (rc == 0)
+        rc = only_for(request, "numbers", "ATP", err);
     if (rc == 0)
         rc = only_for(request, "address", "ATP", err);
     if (rc == 0)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/tables/names.h"
+#include "control/tables/control.h"
 #include "control/tables/names.h"
 #include "control/sessions/clear.h"
 #include "control/tor/jobs_impl.h"
@@ -14,6 +14,7 @@
 #define TO_SWITCHML 325u             // the port by which p4/rack's SwitchML sees all workers
 #define SPLIT       65522u           // its multicast group of what becomes two results,
 #define SPLIT_PORTS "324", "326"     // and the ports in it
+#define LAST_JOB    255u             // of a SwitchML job's numbers
 #define DEEPEST     ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
 
 // ---- the program ----
@@ -50,6 +51,28 @@ void jobs_clear(struct tor *t, const struct jobs_job *job) {
         sessions_clear_slots(&sw, job->first, job->count);
 }
 
+// Each is in a control of its own; that of ATP has none.
+void jobs_clear_counts(struct tor *t, const struct jobs_job *job) {
+    static const char *const names[] = {"admission.wrong_checksums", "repetitions", "steps.resent"};
+    static const struct sk_counter_cell zero;
+    struct sk_error ignored;
+    struct sk_object o;
+    char name[512];
+    if (job->protocol == JOBS_ATP ||
+        sk_find_object(t->host.sw, SK_TABLE, "admission.workers", &o, &ignored))
+        return;
+    const char *workers = sk_object_name(&o), *at = strstr(workers, "admission.workers");
+    if (t->host.pause)
+        t->host.pause(t->host.aux);
+    for (size_t i = 0; at && i < sizeof names / sizeof *names; i++) {
+        snprintf(name, sizeof name, "%.*s%s", (int)(at - workers), workers, names[i]);
+        for (size_t k = 0; k < job->n_workers; k++)
+            sk_control_counter_write(t->host.sw, name, job->workers[k].rid, &zero, &ignored);
+    }
+    if (t->host.resume)
+        t->host.resume(t->host.aux);
+}
+
 // ---- what follows from a job ----
 // All of it is said in the same words when it is wanted and when it no longer is.
 
@@ -83,7 +106,8 @@ static void jobs_tables_guard(const struct saying *s, const struct in6_addr *add
 
 // At all ports of the host's link.
 static void jobs_tables_admit(const struct saying *s, const struct jobs_job *job,
-                              const struct jobs_host *host, int is_ack, const char *as) {
+                              const struct jobs_host *host, unsigned number, int is_ack,
+                              const char *as) {
     // Kbit/s; bursts of 10 ms, at least some dozens of packets.
     const unsigned rate = job->rate * 1000, burst = job->rate < 10 ? 100 : job->rate * 10;
     char text[TOR_TEXT], limited[512];
@@ -99,7 +123,7 @@ static void jobs_tables_admit(const struct saying *s, const struct jobs_job *job
         jobs_tables_say(
             s, as,
             "entry registered ingress_port=%u tag=%u src_addr=%s protocol=%d job=%u is_ack=%d",
-            host->ports[i], host->tag, text, (int)job->protocol, job->number, is_ack);
+            host->ports[i], host->tag, text, (int)job->protocol, number, is_ack);
 }
 
 uint16_t jobs_port_of(const struct jobs_host *host) {
@@ -140,10 +164,13 @@ static void say_switchml_worker(const struct saying *s, const struct jobs_job *j
              "pool_last=%u",
              1u << i, job->n_workers, job->mgid, w->rid, jobs_port_of(w), job->first,
              job->count - 1);
-    jobs_tables_say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u",
-                    job->number, ip, TO_SWITCHML);
-    if (!job->resume || !s->wanted)
-        jobs_tables_admit(s, job, w, 0, "switchml");
+    const unsigned last = job->all_numbers ? LAST_JOB : job->number;
+    for (unsigned number = job->number; number <= last; number++) {
+        jobs_tables_say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u",
+                        number, ip, TO_SWITCHML);
+        if (!job->resume || !s->wanted)
+            jobs_tables_admit(s, job, w, number, 0, "switchml");
+    }
 }
 
 static unsigned jobs_tables_node_in(uint16_t group, const struct jobs_host *w) {
@@ -205,7 +232,8 @@ static void say_switchml(const struct saying *s, const struct jobs_job *job) {
                               jobs_tables_node_of(job, &job->workers[i]));
     }
     jobs_tables_say(s, nodes, "mcast %u", job->mgid);
-    say_audiences(s, job);
+    if (!job->all_numbers) // whose hosts know no collective operations
+        say_audiences(s, job);
 }
 
 // ---- ATP ----
@@ -258,7 +286,7 @@ static void say_atp_worker(const struct saying *s, const struct jobs_job *job,
     else
         snprintf(as, sizeof as, "switch_of others0=%u bitmap1=%u marks=%u minus_first=%u last=%u",
                  w->others0, w->bitmap1, w->marks | JOBS_EDGE, minus_first, last);
-    jobs_tables_admit(s, job, w, 0, as);
+    jobs_tables_admit(s, job, w, job->number, 0, as);
 }
 
 static void say_atp(const struct saying *s, const struct jobs_job *job) {
@@ -284,7 +312,7 @@ static void say_atp(const struct saying *s, const struct jobs_job *job) {
     else
         tor_mcast_unwant(s->t, job->mgid);
     snprintf(as, sizeof as, "server minus_first=%u last=%u", minus_first, last);
-    jobs_tables_admit(s, job, &job->server, 1, as);
+    jobs_tables_admit(s, job, &job->server, job->number, 1, as);
     for (size_t i = 0; i < job->n_workers; i++)
         if (jobs_tables_takes_part(job, &job->workers[i]))
             say_atp_worker(s, job, &job->workers[i], minus_first, last);

@@ -89,6 +89,7 @@ struct claim {
     uint64_t due;      // ns; UINT64_MAX: nothing is left to do
     uint64_t defended; // ns: last; 0: never
     uint64_t conflicts;
+    bool silent; // not said unasked, but defended
 };
 
 struct neighbours {

@@ -70,8 +70,8 @@ static void read_snooping(const struct sk_at *at, struct tor_vlan *v) {
 }
 
 static void read_vlan(struct reading *r, const struct sk_at *at, struct simap *names, size_t i) {
-    static const char *const keys[] = {"vid",   "name",     "addresses",     "mtu",
-                                       "aging", "snooping", "static_groups", NULL};
+    static const char *const keys[] = {"vid",      "name",          "addresses", "mtu", "aging",
+                                       "snooping", "static_groups", "announce",  NULL};
     struct tor_vlan *v = &r->s->vlans[i];
     struct sk_at vid = sk_at_member(at, "vid"), name = sk_at_member(at, "name");
     if (!json_is_object(at->value))
@@ -88,6 +88,7 @@ static void read_vlan(struct reading *r, const struct sk_at *at, struct simap *n
         read_name(at, "name", names, i, v->name);
     v->mtu = read_member_between(at, "mtu", 1280, 9198, 1500);
     v->aging = read_member_between(at, "aging", 0, 1000000, 300);
+    v->announce = read_flag(at, "announce", true);
     read_snooping(at, v);
     read_addresses(r, at, v, i);
 }

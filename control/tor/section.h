@@ -10,6 +10,7 @@
 //                                "2001:db8:10::1/64"],
 //                  "mtu": 1500,                of what is routed into it
 //                  "aging": 300,               seconds; 0: addresses stay
+//                  "announce": true,           probe for and announce 'addresses' unasked
 //                  "snooping": true,           or {"querier": true, "interval": 125, "idle": 300,
 //                                                  "unknown": "flood"|"routers",
 //                                                  "immediate_leave": false (without asking whether
@@ -97,6 +98,7 @@ struct tor_vlan {
     size_t n_addresses;
     uint32_t mtu;   // 1280 to 9198; 1500 without
     uint32_t aging; // seconds
+    bool announce;
     bool snooping, querier, flood_unknown, immediate_leave;
     uint32_t query_interval, group_idle; // seconds
     struct tor_static_group *groups;

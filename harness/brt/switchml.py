@@ -2,13 +2,10 @@
 """SwitchML's published controller against `silken run`: see switchml.sh. The switch has the published program and a port for
 each worker, an end of a veth pair whose other end is the worker's. The controller starts, workers join it by its gRPC, a
 barrier and a broadcast go through it, the workers sum tensors over UDP packets, some of them sent twice, and the
-controller's command line says what it counted. What the controller imports besides the SDE's client and is not on this
-machine is made: the stubs of its services, and colours of its command line, which has none then."""
+controller's command line says what it counted."""
 import argparse
 import json
 import os
-import re
-import shutil
 import socket
 import struct
 import subprocess
@@ -20,55 +17,13 @@ import time
 sys.path[:0] = ["harness/brt", "harness/control"]
 import outside  # noqa: E402
 from live import Checks  # noqa: E402
+from switchml_controller import Controller, ends, switch_configuration  # noqa: E402
 
 SILKEN = outside.SILKEN
 SWITCH_MAC, SWITCH_IP, UDP_PORT = "02:00:00:00:00:fe", "10.0.0.254", 0xbee0
 ELEMENTS, MTU_256, SLOTS = 64, 1, 16
 
-# grpc_python_plugin's, for two services
-STUBS = '''
-import grpc
-import switchml_pb2
-METHODS = {"Session": ("RdmaSession", "UdpSession"), "Sync": ("Barrier", "Broadcast")}
-def stub(service):
-    def init(self, channel):
-        for name in METHODS[service]:
-            setattr(self, name, channel.unary_unary(
-                f"/switchml_proto.{service}/{name}", lambda message: message.SerializeToString(),
-                getattr(switchml_pb2, name + "Response").FromString))
-    return type(service + "Stub", (), {"__init__": init})
-def add(service):
-    def function(servicer, server):
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("switchml_proto." + service, {
-            name: grpc.unary_unary_rpc_method_handler(
-                getattr(servicer, name), request_deserializer=getattr(switchml_pb2, name + "Request").FromString,
-                response_serializer=lambda message: message.SerializeToString())
-            for name in METHODS[service]}),))
-    return function
-SessionStub, SyncStub = stub("Session"), stub("Sync")
-class SessionServicer: pass
-class SyncServicer: pass
-add_SessionServicer_to_server, add_SyncServicer_to_server = add("Session"), add("Sync")
-'''
-
 checks = Checks()
-
-
-def prepare(folder, args):
-    """What the controller looks for below SDE_INSTALL and on its path."""
-    made = outside.prepare(folder, args.sde, args.sde)
-    packages = os.path.join(folder, "install/lib/python3/site-packages/tofino")
-    os.makedirs(packages)
-    shutil.copytree(os.path.join(folder, "bfrt_grpc"), os.path.join(packages, "bfrt_grpc"))
-    subprocess.run(["protoc", f"--proto_path={args.app}/dev_root/protos", f"--python_out={folder}", "switchml.proto"],
-                   check=True)
-    for name, text in (("switchml_pb2_grpc.py", STUBS), ("colors.py", "def color(text, *_, **__):\n    return text\n")):
-        with open(os.path.join(folder, name), "w") as f:
-            f.write(text)
-    with open(os.path.join(folder, "ports.yaml"), "w") as f:
-        f.write("ports:\n")
-        f.writelines(f'  {w + 1}/0 : {{speed: "100G", fec: "none", mac: "{mac(w)}"}}\n' for w in range(args.workers))
-    return made
 
 
 def mac(worker):
@@ -87,19 +42,6 @@ def interfaces(workers):
             with open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w") as f:
                 f.write("1")
             subprocess.run(["ip", "link", "set", name, "up"], check=True)
-
-
-def ends(process, what, pattern, log, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with open(log) as f:
-            if re.search(pattern, f.read(), re.M):
-                return True
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    with open(log) as f:
-        sys.exit(f"error: {what}: {f.read()[-2000:]}")
 
 
 class Worker:
@@ -185,49 +127,20 @@ def join(workers):
     checks.equal("a barrier", [str(type(f.result()).__name__) for f in waiting], ["BarrierResponse"])
 
 
-def tell(controller, log, line):
-    """What the command line answers."""
-    with open(log) as f:
-        before = len(f.read())
-    controller.stdin.write(line + "\n")
-    controller.stdin.flush()
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        time.sleep(0.3)
-        with open(log) as f:
-            text = f.read()[before:]
-        if text.count("SwitchML>") or re.search(r"\n.*\n\s*\S*$", text) and len(text) > 20:
-            time.sleep(1)
-            with open(log) as f:
-                return f.read()[before:]
-    return ""
-
-
 def run(args, folder):
-    made = prepare(folder, args)
-    sys.path[:0] = made
-    program = os.path.join(folder, "SwitchML.p4") # the controller's name of it
-    os.symlink(os.path.join(args.app, "dev_root/p4/switchml.p4"), program)
-    config = {"program": program, "include": [os.path.join(args.app, "dev_root/p4")],
-              "bfrt": {"listen": "127.0.0.1:50052"},
+    controller = Controller(args.app, args.sde, folder, [mac(w) for w in range(args.workers)], SWITCH_MAC, SWITCH_IP)
+    sys.path[:0] = controller.paths
+    config = {**switch_configuration(args.app, folder),
               "ports": [{"port": 4 * w, "device": f"net_af_packet{w},iface=smlsw{w}"} for w in range(args.workers)]}
     with open(os.path.join(folder, "run.json"), "w") as f:
         json.dump(config, f)
     logs = {name: os.path.join(folder, name + ".log") for name in ("switch", "controller", "switchml")}
     with open(logs["switch"], "w") as f:
         switch = subprocess.Popen([SILKEN, "run", "-c", os.path.join(folder, "run.json")], stdout=f, stderr=f, cwd=folder)
-    controller = None
     try:
         ends(switch, "the switch", r"^ready$", logs["switch"], 600)
-        env = {**os.environ, "SDE_INSTALL": os.path.join(folder, "install"), "PYTHONPATH": folder, "PYTHONUNBUFFERED": "1",
-               "TERM": "dumb"}
-        with open(logs["controller"], "w") as f:
-            controller = subprocess.Popen(
-                [sys.executable, os.path.join(args.app, "dev_root/controller/switchml.py"), "--ports",
-                 os.path.join(folder, "ports.yaml"), "--switch-mac", SWITCH_MAC, "--switch-ip", SWITCH_IP], stdout=f, stderr=f,
-                stdin=subprocess.PIPE, text=True, env=env, cwd=folder)
-        ends(controller, "the controller", r"SwitchML", logs["controller"], 300)
-        checks.true("the controller starts", controller.poll() is None)
+        controller.start()
+        checks.true("the controller starts", controller.process.poll() is None)
         join(args.workers)
         workers = [Worker(w) for w in range(args.workers)]
         threads = [threading.Thread(target=w.reduce, args=(args.packets,)) for w in workers]
@@ -240,25 +153,20 @@ def run(args, folder):
                     for p in range(args.packets)}
             checks.true(f"worker {w.rank} has all sums", w.sums == want,
                         f"{len(w.sums)} of {args.packets}")
-        shown = tell(controller, logs["controller"], "show_udp_workers")
+        shown = controller.tell("show_udp_workers")
         print(shown)
         for w in range(args.workers):
             checks.has(f"the command line knows worker {w}", shown, ip(w))
-        shown = tell(controller, logs["controller"], "show_statistics 16")
+        shown, rows = controller.statistics(SLOTS)
         print(shown)
-        rows = [list(map(int, line.split())) for line in shown.splitlines() if re.match(r"^[\s\d]+$", line) and line.strip()]
-        rows = [r for r in rows if len(r) == 9]
         checks.equal("statistics of 16 slots", [r[0] for r in rows], list(range(16)))
         checks.equal("each result was broadcast once", sum(r[1] + r[2] for r in rows), args.packets)
-        shown = tell(controller, logs["controller"], "show_ports")
-        print(shown)
+        print(controller.tell("show_ports"))
     finally:
-        for p in (controller, switch):
-            if p and p.poll() is None:
-                p.terminate()
+        controller.stop()
+        if switch.poll() is None:
+            switch.terminate()
         ended = switch.wait(60)
-        if controller:
-            controller.wait(60)
         for name, log in logs.items():
             if args.verbose and os.path.exists(log):
                 with open(log) as f:

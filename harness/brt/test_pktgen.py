@@ -91,6 +91,11 @@ def shapes(c):
     off = {"recirculation_enable": True, "pktgen_enable": False, "pattern_matching_enable": False,
            "clear_port_down_enable": False}
     checks.equal("ports at first", (port_now(c, 68), port_now(c, 1)), (off, {**off, "recirculation_enable": False}))
+    c.write(port(c, 192, recirculation_enable=True), port(c, 451, recirculation_enable=True))
+    checks.equal("ports of the quads that are nobody's recirculate",
+                 [port_now(c, p)["recirculation_enable"] for p in (192, 193, 448, 451)], [True, False, False, True])
+    c.write(c.update("DELETE", PORT, {"dev_port": 192}), port(c, 451, recirculation_enable=False))
+    checks.equal("or not any more", [port_now(c, p)["recirculation_enable"] for p in (192, 451)], [False, False])
     checks.equal("ports that can generate", [e[1]["dev_port"] for e in c.read(c.entry(PORT))],
                  [pipe * 128 + local for pipe in range(4) for local in range(68, 72)])
     checks.equal("applications", [e[1]["app_id"] for e in c.read(c.entry(APP))], list(range(8)))
@@ -193,6 +198,9 @@ def mistakes(c):
              c.update("MODIFY", APP, {"app_id": 0}, PATTERN, {"pattern_value": 1})),
             ("a port of a device generates", INVALID, port(c, 1, pktgen_enable=True)),
             ("a port of a device recirculates", UNIMPLEMENTED, port(c, 1, recirculation_enable=True)),
+            ("a port of the CPU's recirculates", UNIMPLEMENTED, port(c, 65, recirculation_enable=True)),
+            ("a port that recirculates does not", UNIMPLEMENTED, port(c, 196, recirculation_enable=False)),
+            ("one that recirculates when told to generates", INVALID, port(c, 192, pktgen_enable=True)),
             ("no such port", NOT_FOUND, port(c, 600, pktgen_enable=False)),
             ("no such port to be reset", NOT_FOUND, c.update("DELETE", PORT, {"dev_port": 600})),
             ("a new port that the chip lacks", INVALID, c.update("INSERT", PORT, {"dev_port": 600}, data={"pktgen_enable": False}))):

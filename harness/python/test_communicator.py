@@ -23,13 +23,22 @@ with silken.Communicator(rank, 3) as comm:
     f = numpy.full((7, 300), rank + 1, numpy.float32)
     assert comm.allreduce(f) is f
     assert (f == 6).all(), f
-    for wrong in (f.T, f.astype(numpy.complex64), [1.0]):
+    fixed = f.copy()
+    fixed.flags.writeable = False
+    for wrong in (f.T, f.astype(numpy.complex64), [1.0], f.astype(">f4"), fixed):
         try:
             comm.allreduce(wrong)
         except (TypeError, ValueError) as e:
             print(e)
         else:
             sys.exit("taken: %s" % type(wrong))
+    for wrong in (lambda: comm.allreduce(a, average=True), lambda: comm.allreduce(a[:100], a[50:150])):
+        try:
+            wrong()
+        except (TypeError, ValueError) as e:
+            print(e)
+        else:
+            sys.exit("taken")
     for kind in (numpy.float16, numpy.float64):
         half = numpy.full(1000, rank + 1, kind)
         assert (comm.allreduce(half, average=True) == 2).all(), half
@@ -55,6 +64,10 @@ class Sums(unittest.TestCase):
                 self.assertIn("contiguous", text)
                 self.assertIn("not complex64", text)
                 self.assertIn("not list", text)
+                self.assertIn("in the machine's byte order are expected, not >f4", text)
+                self.assertIn("the array cannot be written to", text)
+                self.assertIn("int32 has no average", text)
+                self.assertIn("the tensor and its sum overlap in part", text)
 
     def test_a_wrong_device(self):
         with Switch(1) as switch:
@@ -67,6 +80,10 @@ class Sums(unittest.TestCase):
             done = subprocess.run([sys.executable, "-c", WORKER, "0"], env=env, text=True, timeout=60,
                                   capture_output=True)
             self.assertIn("SILKEN_POOL is 'many': expected a number", done.stderr)
+            env.update(SILKEN_POOL="16", SILKEN_CONTROLLER="127.0.0.1:9")
+            done = subprocess.run([sys.executable, "-c", WORKER, "0"], env=env, text=True, timeout=60,
+                                  capture_output=True)
+            self.assertIn("wants a token: SILKEN_TOKEN or SILKEN_TOKEN_FILE", done.stderr)
 
 
 if __name__ == "__main__":

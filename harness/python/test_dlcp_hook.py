@@ -44,10 +44,10 @@ class Hook(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="silken-dlcp-", dir="/tmp")
-        told = {"workers": [addresses(r) for r in range(RANKS)],
-                "devices": ["net_memif%d,role=client,id=0,socket-abstract=no,socket=%s/%d.sock" % (r, cls.folder, r)
-                            for r in range(RANKS)]}
-        for name, content in (("job.json", told), ("switch.json", configuration(cls.folder))):
+        devices = ["net_memif%d,role=client,id=0,socket-abstract=no,socket=%s/%d.sock" % (r, cls.folder, r)
+                   for r in range(RANKS)]
+        for name, content in (("job.json", [addresses(r) for r in range(RANKS)]), ("devices.json", devices),
+                              ("switch.json", configuration(cls.folder))):
             with open(os.path.join(cls.folder, name), "w", encoding="utf-8") as f:
                 json.dump(content, f)
         cls.log = open(os.path.join(cls.folder, "switch.log"), "w+", encoding="utf-8")
@@ -69,7 +69,7 @@ class Hook(unittest.TestCase):
         env = {**os.environ, "WORLD_SIZE": str(RANKS), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
                "SILKEN_LIBRARY": os.path.join(BUILD, "libsilken.so.0"),
                "PYTHONPATH": os.pathsep.join([os.path.join(TREE, "python"), HERE])}
-        ranks = [subprocess.Popen([sys.executable, os.path.join(HERE, "dlcp_train.py"), self.folder, kind, str(bound)],
+        ranks = [subprocess.Popen([sys.executable, os.path.join(HERE, "hook_train.py"), self.folder, kind, str(bound)],
                                   env={**env, "RANK": str(r)}, text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT) for r in range(RANKS)]
         try:

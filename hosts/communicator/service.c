@@ -370,6 +370,11 @@ int silken_config_from_service(struct silken_config *config, const struct silken
 
     if (!l)
         return service_fail(why, why_cap, SILKEN_ERR_NOMEM, "out of memory", "");
+    if (!s->token && !s->token_file) {
+        sk_lease_free(l, false);
+        return service_fail(why, why_cap, SILKEN_ERR_INVALID,
+                            "the job service wants a token: SILKEN_TOKEN or SILKEN_TOKEN_FILE", "");
+    }
     if (!s->token && s->token_file) {
         read = sk_read_regular_file(s->token_file, &length, &err);
         if (!read) {

@@ -8,7 +8,7 @@ ERRORS = {-1: "INVALID", -2: "NOMEM", -3: "TRANSPORT", -4: "STALLED", -5: "CLOSE
           -10: "RANGE"}
 TYPES = {"float32": 0, "int32": 1, "float16": 2, "bfloat16": 3, "float64": 4, "int64": 5}
 SUM, AVERAGE = 0, 1
-DLCP = 2  # of enum silken_protocol
+ATP, DLCP = 1, 2  # of enum silken_protocol
 ENV_TEXTS = 4096
 
 LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
@@ -41,6 +41,12 @@ class Dlcp(ctypes.Structure):
                 ("period_us", ctypes.c_uint32), ("burst_us", ctypes.c_uint32)]
 
 
+class Lane(ctypes.Structure):
+    """struct silken_lane."""
+    _fields_ = [("worker_mac", ctypes.c_char_p), ("worker_ip", ctypes.c_char_p), ("worker_port", ctypes.c_uint16),
+                ("device", ctypes.c_char_p), ("cpu", ctypes.c_int), ("transport", ctypes.c_void_p)]
+
+
 class Config(ctypes.Structure):
     """struct silken_config."""
     _fields_ = [("protocol", ctypes.c_int), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
@@ -50,7 +56,7 @@ class Config(ctypes.Structure):
                 ("switch_mac", ctypes.c_char_p), ("switch_ip", ctypes.c_char_p),
                 ("worker_port", ctypes.c_uint16), ("switch_port", ctypes.c_uint16),
                 ("device", ctypes.c_char_p), ("cpu", ctypes.c_int), ("transport", ctypes.c_void_p),
-                ("lanes", ctypes.c_uint32), ("lane", ctypes.c_void_p),
+                ("lanes", ctypes.c_uint32), ("lane", ctypes.POINTER(Lane)),
                 ("rto_min_us", ctypes.c_uint32), ("rto_max_us", ctypes.c_uint32),
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),

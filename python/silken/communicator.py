@@ -23,16 +23,23 @@ def _raise(lib, code):
     raise Error(code, lib.silken_strerror(code).decode())
 
 
-def _shape_of(tensor, what):
-    """(address, number of elements, type's name) of a numpy array or a tensor of torch."""
+def _shape_of(tensor, what, written=False):
+    """(address, number of elements, type's name, bytes) of a numpy array or a tensor of torch."""
     if hasattr(tensor, "data_ptr"):
         if tensor.device.type != "cpu" or not tensor.is_contiguous():
             raise ValueError("%s: a contiguous tensor in the processor's memory is expected" % what)
-        return tensor.data_ptr(), tensor.numel(), str(tensor.dtype).replace("torch.", "")
+        if tensor.is_conj() or tensor.is_neg():
+            raise ValueError("%s: the tensor's memory has other numbers than it shows: resolve_neg() first" % what)
+        return (tensor.data_ptr(), tensor.numel(), str(tensor.dtype).replace("torch.", ""),
+                tensor.numel() * tensor.element_size())
     if hasattr(tensor, "ctypes"):
         if not tensor.flags.c_contiguous:
             raise ValueError("%s: a contiguous array is expected" % what)
-        return tensor.ctypes.data, tensor.size, tensor.dtype.name
+        if not tensor.dtype.isnative:
+            raise TypeError("%s: numbers in the machine's byte order are expected, not %s" % (what, tensor.dtype.str))
+        if written and not tensor.flags.writeable:
+            raise ValueError("%s: the array cannot be written to" % what)
+        return tensor.ctypes.data, tensor.size, tensor.dtype.name, tensor.nbytes
     raise TypeError("%s: a numpy array or a tensor of torch is expected, not %s"
                     % (what, type(tensor).__name__))
 
@@ -91,13 +98,17 @@ class Communicator:
 
         Raises Error: STALLED, OVER and CLOSED end the communicator's work, RANGE is an int64 sum that does not fit."""
         out = tensor if out is None else out
-        address, count, kind = _shape_of(tensor, "allreduce")
-        to, room, to_kind = _shape_of(out, "allreduce")
+        address, count, kind, nbytes = _shape_of(tensor, "allreduce")
+        to, room, to_kind, _ = _shape_of(out, "allreduce", written=True)
         if (room, to_kind) != (count, kind):
             raise ValueError("allreduce: %d elements of %s cannot be summed into %d of %s"
                              % (count, kind, room, to_kind))
         if kind not in _library.TYPES:
             raise TypeError("allreduce: the types are %s, not %s" % (", ".join(_library.TYPES), kind))
+        if average and "float" not in kind:
+            raise TypeError("allreduce: %s has no average" % kind)
+        if address != to and abs(address - to) < nbytes:
+            raise ValueError("allreduce: the tensor and its sum overlap in part")
         code = self._lib.silken_allreduce(self._handle(), address, to, count, _library.TYPES[kind],
                                           _library.AVERAGE if average else _library.SUM)
         if code:

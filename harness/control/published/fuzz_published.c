@@ -168,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         r.connection[i] = ++r.next;
     r.p = published_open(
         &(struct published_options){.slots = 64,
+                                    .elements = 256,
                                     .udp_port = 4000,
                                     .wait_ns = 900 * MS,
                                     .grace_ns = 100 * MS,

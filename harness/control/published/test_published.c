@@ -88,6 +88,7 @@ static int setup(void **state) {
     r->now = S;
     r->p = published_open(
         &(struct published_options){.slots = 64,
+                                    .elements = 256,
                                     .udp_port = 4000,
                                     .wait_ns = WAIT,
                                     .grace_ns = GRACE,

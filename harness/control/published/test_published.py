@@ -170,26 +170,19 @@ class Worker:
 
 
 class Lab:
-    """A switch with a tap for each port, and its services."""
+    """A switch with a tap for each port, and its services: with p4/switchml, or a ToR with p4/rack."""
 
-    def __init__(self, **service):
+    def __init__(self, rack=False, **service):
         self.folder = tempfile.mkdtemp(prefix="silken-published-", dir="/tmp")
         self.taps = {port: Tap(port) for port in range(1, PORTS + 1)}
         self.socket = os.path.join(self.folder, "control.sock")
         ports = range(1, PORTS + 1)
         config = {
-            "program": os.path.abspath("p4/switchml/switchml.p4"), "control_socket": self.socket,
-            "requests": {"programs": [os.path.abspath("p4")]},
-            "switchml_jobs": {"listen": "127.0.0.1:0", "mac": SWITCH_MAC, "ip": SWITCH_IP, "slots": 64, "udp_port": UDP,
-                              "grace": 1, "silence": 1, "wait": 20, **service},
-            "ports": [{"port": p, "device": "net_af_packet%d,iface=tap%d" % (p, p)} for p in ports],
-            "entries": [{"table": "forward.macs", "key": {"dst_addr": mac_of(p)}, "action": "to_port", "args": {"port": p}}
-                        for p in ports] +
-                       # a job of an operator's own, with the first ten slots and the first replication id
-                       [{"table": "admission.workers",
-                         "key": {"job_number": 7, "src_addr": "10.9.9.9", "ingress_port": 1}, "action": "admit",
-                         "args": {"worker_bit": 1, "num_workers": 1, "group": 1, "rid": 1, "port": 1, "pool_base": 0,
-                                  "pool_last": 9}}]}
+            "control_socket": self.socket, "requests": {"programs": [os.path.abspath("p4")]},
+            "switchml_jobs": {"listen": "127.0.0.1:0", "slots": 64, "udp_port": UDP, "grace": 1, "silence": 1, "wait": 20},
+            "ports": [{"port": p, "name": "w%d" % p, "device": "net_af_packet%d,iface=tap%d" % (p, p)} for p in ports]}
+        config.update(self.rack(ports) if rack else self.switchml(ports))
+        config["switchml_jobs"].update({} if rack else {"mac": SWITCH_MAC, "ip": SWITCH_IP}, **service)
         path = os.path.join(self.folder, "switch.json")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(config, f)
@@ -205,6 +198,28 @@ class Lab:
         if not self.address:
             self.log.seek(0)
             raise RuntimeError("the switch does not start: " + self.log.read())
+
+    @staticmethod
+    def rack(ports):
+        """The client answers no ARP, and takes any frame for a result."""
+        return {
+            "program": os.path.abspath("p4/rack/rack.p4"),
+            "tor": {"mac": SWITCH_MAC, "vlans": [{"vid": 10, "announce": False, "addresses": [SWITCH_IP + "/24"]}],
+                    "links": [{"name": "w%d" % p, "port": "w%d" % p, "access": 10} for p in ports],
+                    "macs": [{"vid": 10, "mac": mac_of(p), "link": "w%d" % p} for p in ports],
+                    "neighbours": [{"address": ip_of(p), "mac": mac_of(p)} for p in ports]}}
+
+    @staticmethod
+    def switchml(ports):
+        return {
+            "program": os.path.abspath("p4/switchml/switchml.p4"),
+            "entries": [{"table": "forward.macs", "key": {"dst_addr": mac_of(p)}, "action": "to_port", "args": {"port": p}}
+                        for p in ports] +
+                       # a job of an operator's own, with the first ten slots and the first replication id
+                       [{"table": "admission.workers",
+                         "key": {"job_number": 7, "src_addr": "10.9.9.9", "ingress_port": 1}, "action": "admit",
+                         "args": {"worker_bit": 1, "num_workers": 1, "group": 1, "rid": 1, "port": 1, "pool_base": 0,
+                                  "pool_last": 9}}]}
 
     def ctl(self, *words):
         out = subprocess.run([SILKEN, "ctl", "-s", self.socket, "--json", *words], capture_output=True, text=True, check=False)
@@ -252,15 +267,18 @@ class Lab:
         for tap in self.taps.values():
             os.close(tap.fd)
         self.process.stdout.close()
+        if status:
+            self.log.seek(0)
+            print("the switch ends with status %d: %s" % (status, self.log.read()[-4000:]))
         self.log.close()
         return status
 
 
 class Published(unittest.TestCase):
-    service = {}
+    rack, service = False, {}
 
     def setUp(self):
-        self.lab = Lab(**self.service)
+        self.lab = Lab(self.rack, **self.service)
         self.addCleanup(lambda: self.assertEqual(self.lab.close(), 0))
 
     def worker(self, port, rank, workers):
@@ -285,6 +303,71 @@ class Published(unittest.TestCase):
     def exact(self, workers, **words):
         got, wanted = self.lab.sum(workers, **words)
         self.assertEqual(got, wanted)
+
+
+class Rack(Published):
+    """Jobs of a ToR with p4/rack."""
+    rack = True
+
+    def service_jobs(self):
+        return self.lab.ctl("job", "list")["service"]
+
+    def gone(self):
+        end = time.monotonic() + 20
+        while self.service_jobs() and time.monotonic() < end:
+            time.sleep(0.1)
+        return not self.service_jobs() and not self.lab.ctl("job", "list")["jobs"]
+
+    def test_jobs_in_a_row_by_all_numbers(self):
+        for value, ports in enumerate(([1, 2], [1, 2, 3, 4], [6])):
+            workers = self.job(ports, value + 5)
+            for number in (0, 1, 200, 255, 256):
+                for version in (0, 0x8000):
+                    self.exact(workers, number=number, chunk=number * 2 + (version > 0), slot=3 | version)
+            self.exact(workers, elements=32, slot=4)
+            job, = self.lab.ctl("job", "list")["jobs"]
+            self.assertEqual((job["numbers"], job["slots"], job["lease"]), ("all", 64, True))
+            counted, = self.lab.ctl("job")["jobs"]
+            self.assertEqual([w["wrong_checksums"] for w in counted["workers"]], [11] * len(ports))  # of this job alone
+            # one half of a sum stays in the switch: the next job must not find it
+            self.lab.taps[ports[0]].send(packet(ports[0], 0, 9, 5, [7] * ELEMENTS))
+            for w in workers:
+                w.close()
+            self.assertTrue(self.gone())
+
+    def test_two_side_by_side(self):
+        a, b = self.job([1, 2], 5), self.job([3, 4, 5], 6)
+        for i in range(20):
+            self.exact(a, chunk=i, slot=i)
+            self.exact(b, chunk=i, slot=i)
+
+    def test_what_is_refused(self):
+        w = self.worker(1, 0, 1)
+        w.broadcast(9)
+        self.error(Code.FAILED_PRECONDITION, "packets of 256 elements: the switch adds up 64 at most",
+                   lambda: w.session(9, size=3))
+        self.error(Code.FAILED_PRECONDITION, "it says that its MAC address is 02:00:00:00:00:77, and the switch knows "
+                   "02:00:00:00:01:01", lambda: w.session(9, mac="02:00:00:00:00:77"))
+        self.error(Code.FAILED_PRECONDITION, "no host has answered for its address in VLAN 10",
+                   lambda: w.session(9, ip="10.0.0.77"))
+        self.error(Code.FAILED_PRECONDITION, "outside the switch's IPv4 subnets", lambda: w.session(9, ip="10.9.0.1"))
+
+    def test_an_operator_removes_one_or_adds_another(self):
+        other = "job add other --protocol switchml --workers w3:10.0.0.3,w4:10.0.0.4 --slots 8".split()
+        workers = self.job([1, 2], 5)
+        self.exact(workers)
+        with self.assertRaises(RuntimeError) as raised:
+            self.lab.ctl(*other)
+        self.assertIn("goes by all numbers, and this one by one number", str(raised.exception))
+        self.lab.ctl("job", "remove", self.lab.ctl("job", "list")["jobs"][0]["name"])
+        self.assertEqual(self.service_jobs(), [])
+        for w in workers:
+            w.close()
+        self.lab.ctl(*other)
+        workers = self.lab.begin([1, 2], 6)
+        self.assertIn("goes by one number, and this one by all numbers", workers[0].error.details())
+        for w in workers:
+            w.close()
 
 
 class Sums(Published):

@@ -280,6 +280,18 @@ class Service(unittest.TestCase):
         self.good(*[self.worker(f"w{r}", "switch", r, 2, seed=3) for r in range(2)])
         self.no_jobs()
 
+    def test_the_switch_ends(self):
+        """As an operator ends it: its jobs are taken away when everything that looks at the switch is gone already."""
+        job = [self.worker(f"w{r}", "ended", r, 2, rounds=100000, elements=3000) for r in range(2)]
+        self.running(*job)
+        self.lab.switch.terminate()
+        said = self.lab.switch.communicate(timeout=PATIENCE)
+        self.assertEqual(self.lab.switch.returncode, 0, said)
+        for w in job:
+            self.assertEqual(w.end(30), 1, "".join(w.said))
+        self.lab.start()
+        self.assertEqual(self.jobs(), {"jobs": [], "lost": [], "service": []})
+
     def test_metrics(self):
         with urllib.request.urlopen("http://127.0.0.1:9464/metrics", timeout=20) as page:
             before = dict(re.findall(r"^(silken_service_\w+) (\d+)$", page.read().decode(), re.M))

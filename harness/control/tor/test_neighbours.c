@@ -165,6 +165,29 @@ static void test_a_link_that_comes_up_hears_the_addresses(void **state) {
     rig_free(r);
 }
 
+static void test_addresses_that_are_not_announced_are_answered_for_only(void **state) {
+    static const char *const unasked[] = {ARP_OWN_PROBES_10, ARP_OWN_ANNOUNCES_10, NS_OWN_PROBES_10,
+                                          NS_OWN_PROBES_LOCAL, NA_OWN_TO_ALL_10};
+    char section[4096];
+    struct sk_error err;
+    (void)state;
+    const char *with = l3_section(""), *vid = strstr(with, "\"vid\": 10,");
+    snprintf(section, sizeof section, "%.*s\"announce\": false, %s", (int)(vid - with), with, vid);
+    struct rig *r = rig_new(L3_PORTS, section);
+    rig_wait(r, 10000);
+    rig_link(r, 2, false);
+    rig_wait(r, 2000);
+    rig_link(r, 2, true);
+    rig_wait(r, 10000);
+    for (size_t i = 0; i < sizeof unasked / sizeof *unasked; i++)
+        assert_int_equal(count_of(r, 2, unasked[i]), 0);
+    rig_forget(r);
+    assert_int_equal(rig_reload(r, l3_section(""), &err), 0);
+    rig_wait(r, 10000);
+    assert_int_equal(count_of(r, 2, ARP_OWN_ANNOUNCES_10), 2);
+    rig_free(r);
+}
+
 static void test_another_mac_of_ours_is_announced(void **state) {
     struct rig *r = l3_rig("");
     struct sk_error err;
@@ -603,6 +626,7 @@ int main(void) {
         cmocka_unit_test(test_a_conflict_is_told_and_the_address_defended),
         cmocka_unit_test(test_who_probes_an_address_of_ours_is_told),
         cmocka_unit_test(test_a_link_that_comes_up_hears_the_addresses),
+        cmocka_unit_test(test_addresses_that_are_not_announced_are_answered_for_only),
         cmocka_unit_test(test_another_mac_of_ours_is_announced),
         cmocka_unit_test(test_nobody_is_learned_from_what_nobody_asked),
         cmocka_unit_test(test_a_packet_waits_until_its_neighbour_answers),

@@ -15,7 +15,9 @@ Files:
     agreement.py    which sum all ranks go on with when the switch has gone away
     staging.py      host memory that a tensor is summed from and to
     counts.py       counters
-    dlcp.py         gradients of DistributedDataParallel of which a bounded part may be lost
+    hooks.py        what hooks of DistributedDataParallel share: averages beside a backward pass
+    atp.py          its gradients by ATP
+    dlcp.py         its gradients by DLCP: a bounded part of them may be lost
 """
 from silken.autoload import register
 from silken.torch.counts import counters

@@ -13,31 +13,27 @@ differ from another's (silken/allreduce.h), and so do the parameters then, a lit
 rank 0's, as job.agree(model) does. Everything else of the process group goes as before.
 """
 import ctypes
-import queue
-import threading
 
-import torch
 import torch.distributed as dist
 
 from silken import _library
-from silken.communicator import Error, _log
+from silken.torch import hooks
+from silken.torch.hooks import hook  # for register_comm_hook(job, dlcp.hook)
+
+__all__ = ["Job", "hook"]
 
 
-class Job:
+class Job(hooks.Job):
     """This process's place in a job of DLCP. |workers|: (MAC, IP) of all, by rank. |device|: as in libsilken.
 
     |bound|: share of a gradient that may be missing on its way to a server; a tenth of it on the way back. |servers|: how
     many of the first ranks' hosts are servers (0: all); |ring|: none is. Other settings are those of struct
-    silken_dlcp_job."""
+    silken_dlcp_job. A worker that closes first serves others for two seconds at most."""
 
     def __init__(self, rank, workers, device, bound=0.1, servers=0, ring=False, job=1, hard_limit_ms=30000, **settings):
-        self._lib, self._comm = _library.load(), None
-        config = _library.Config()
-        self._lib.silken_config_init_sized(ctypes.byref(config), ctypes.sizeof(config))
+        lib, config = hooks.new_config(rank, len(workers), job, hard_limit_ms)
         addresses = (_library.Address * len(workers))(*[(m.encode(), i.encode()) for m, i in workers])
-        self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
-        config.protocol, config.rank, config.workers, config.job = _library.DLCP, rank, len(workers), job
-        config.device, config.hard_limit_ms = device.encode(), hard_limit_ms
+        config.protocol, config.device = _library.DLCP, device.encode()
         config.rto_min_us, config.rto_initial_us = 2000, 20000
         config.dlcp.worker, config.dlcp.servers, config.dlcp.ring = addresses, servers, ring
         config.dlcp.bound, config.dlcp.pull_bound = bound, bound / 10
@@ -45,42 +41,15 @@ class Job:
             if name not in dict(_library.Dlcp._fields_):
                 raise TypeError("Job: there is no setting %s" % name)
             setattr(config.dlcp, name, value)
-        why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
-        code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
-        if code:
-            raise Error(code, why.value.decode(errors="replace"))
-        self._comm = comm
         self._layers = self._seen = 0  # buckets of an iteration: known after the first one
-        self._begun = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._end_all, daemon=True)
-        self._thread.start()
+        super().__init__(lib, config)
 
     def average(self, tensor, layer=0, layers=0):
         """Begins to average |tensor| over all workers, in place; a future of torch with it. Layer 0 of |layers| is in
         front; 0 |layers|: nothing is said of it."""
-        future = torch.futures.Future()
-        if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.dtype not in (
-                torch.float32, torch.float16, torch.bfloat16, torch.float64):
-            raise TypeError("DLCP averages contiguous tensors of floats in the processor's memory")
-        if self._comm is None:
-            raise Error(-5, "the job is closed")
+        self._check(tensor)
         self._lib.silken_dlcp_layer(self._comm, layer, layers)
-        request, address = ctypes.c_void_p(), tensor.data_ptr()
-        kind = _library.TYPES[str(tensor.dtype).replace("torch.", "")]
-        code = self._lib.silken_submit(self._comm, address, address, tensor.numel(), kind, _library.AVERAGE,
-                                       ctypes.byref(request))
-        if code:
-            raise Error(code, self._lib.silken_strerror(code).decode())
-        self._begun.put((request, tensor, future))
-        return future
-
-    def _end_all(self):
-        for request, tensor, future in iter(self._begun.get, None):
-            code = self._lib.silken_wait(request)
-            if code:
-                future.set_exception(Error(code, self._lib.silken_strerror(code).decode()))
-            else:
-                future.set_result(tensor)
+        return super().average(tensor)
 
     def bucket(self, bucket):
         """DDP's buckets begin with the last layers."""
@@ -101,16 +70,3 @@ class Job:
         stats = _library.DlcpStats()
         self._lib.silken_dlcp_job_stats(self._comm, ctypes.byref(stats))
         return {name: getattr(stats, name) for name, _ in _library.DlcpStats._fields_}
-
-    def close(self):
-        """Ends the job at this worker, which first serves others for two seconds at most. May be called again."""
-        if self._comm is not None:
-            self._begun.put(None)
-            self._thread.join()
-            self._lib.silken_close(self._comm)
-            self._comm = None
-
-
-def hook(job, bucket):
-    """For DistributedDataParallel.register_comm_hook(job, hook)."""
-    return job.bucket(bucket)
