@@ -108,6 +108,7 @@ struct bench_options {
     X(libra_server)                                                                                \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
+    X(traced)                                                                                      \
     X(pipes)                                                                                       \
     X(controllers)                                                                                 \
     X(compile)                                                                                     \
