@@ -4,9 +4,9 @@
 // trace them exactly.
 //
 // While a trap is set, 'match' is called for each packet of a burst that one of its 'ports'
-// received. A packet that matches is held,
-// with those after it in the burst, and its port is no longer polled (ports.c calls sk_core_holds),
-// so that no packet of the port overtakes it; all other ports go on. The control thread reads 'hit'
+// received. A packet that matches is held, with those after it in the burst, and its port is no
+// longer polled (ports.c calls sk_core_holds), so that no packet of the port overtakes it; all
+// other ports go on. The control thread reads 'hit'
 // now and then, pauses the cores, lets packets between two cores arrive (sk_switch_settle), and
 // runs the packet alone with sk_trap_run_first(): the cores then have no other packets but those
 // that wait in queues of ports with a speed. sk_trap_run_rest() runs the packets after it, which
@@ -40,8 +40,8 @@ struct sk_trap {
 };
 
 // ---- while no core runs ----
-// Zeroed but for 'match', 'aux' and 'ports'; it must live until another one, or null, is set. What is held
-// is let go on.
+// Zeroed but for 'match', 'aux' and 'ports'; it must live until another one, or null, is set. What
+// is held is let go on.
 void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns);
 // A core that holds a packet, or -1.
 int sk_trap_hit(const struct sk_switch *sw);
