@@ -109,6 +109,7 @@ struct bench_options {
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(traced)                                                                                      \
+    X(filter)                                                                                      \
     X(pipes)                                                                                       \
     X(controllers)                                                                                 \
     X(compile)                                                                                     \
