@@ -86,12 +86,11 @@ static void code_go_if(struct code_writer *w, enum condition c, size_t step) {
 
 // ---- reading the frame ----
 
-// eax or ecx = 1, 2 or 4 bytes; 'place' ends what comes before the register's number is known.
 static unsigned code_size(uint16_t code) {
     return BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
 }
 
-// Of the bytes in eax as they came.
+// The bytes came in network order.
 static void code_swap(struct code_writer *w, unsigned size) {
     if (size == 4)
         PUT(w, "\x0f\xc8"); // bswap eax
@@ -148,8 +147,8 @@ static void code_load_after_x(struct code_writer *w, uint32_t k, unsigned size) 
 static void code_header_length(struct code_writer *w, uint32_t k) {
     PUT(w, "\x89\xc2"); // mov edx, eax
     code_load(w, k, 1);
-    PUT(w,
-        "\x83\xe0\x0f\xc1\xe0\x02\x89\xc1\x89\xd0"); // and eax, 15; shl eax, 2; mov ecx, eax; mov eax, edx
+    PUT(w, "\x83\xe0\x0f\xc1\xe0\x02"); // and eax, 15; shl eax, 2
+    PUT(w, "\x89\xc1\x89\xd0");         // mov ecx, eax; mov eax, edx
 }
 
 // ---- the words ----

@@ -2,8 +2,8 @@
 //
 // libFuzzer target: steps of a filter as the control socket takes them, 8 bytes each, then a frame.
 // A filter that is taken must end, read nothing outside of the frame, and say what libpcap's
-// interpreter says; of a whole frame and of a cut one. The machine code is no sanitizer's, so a page
-// that cannot be read comes after the frame.
+// interpreter says; of a whole frame and of a cut one. No sanitizer sees what machine code reads:
+// the frame ends where a page begins that cannot be read.
 #include <pcap/pcap.h>
 #include <stdint.h>
 #include <stdlib.h>
