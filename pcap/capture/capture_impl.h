@@ -59,6 +59,7 @@ struct capture {
     char *path;
     bool ng, swapped;
     uint64_t count, time_ns; // of the packet before
+    char why[128];           // the last packet that is foreign is so
     // pcap
     uint32_t unit_ns, record; // bytes of a packet's header
     uint16_t link;
@@ -96,10 +97,10 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
                     uint32_t wire_length, uint32_t fcs, struct sk_error *err);
 
 // ---- link.c
-// Whether packets of this link type can be had as Ethernet frames, and such a frame of a packet; -1
-// with a sentence.
+// Whether packets of this link type can be had as Ethernet frames, and such a frame of a packet, or
+// why it is foreign; -1 with a sentence.
 bool capture_link_is_known(unsigned link);
-int capture_link_to_ethernet(const struct capture *c, unsigned link, struct capture_frame *out,
+int capture_link_to_ethernet(struct capture *c, unsigned link, struct capture_frame *out,
                              struct sk_error *err);
 
 // ---- ng.c

@@ -42,8 +42,8 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
     const char *name = pcap_datalink_val_to_name((int)link);
     return sk_fail(
         err,
-        "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
-        "header or with one of Linux, PPP or PPI (NULL, RAW, LINUX_SLL, LINUX_SLL2, PPP, PPI)",
+        "%s: %s link type is %s (%u), in which Silken finds neither Ethernet nor IP; if these are "
+        "there after N bytes, 'editcap -C N -T ether' (or -T rawip) of Wireshark takes them off",
         c->path, whose, name ? name : "unknown", link);
 }
 
@@ -164,7 +164,8 @@ static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
             .interface = &c->interface,
         };
         set_lengths(&out[got], head[2], head[3], c->fcs);
-        if (c->link != LINK_ETHER && capture_link_to_ethernet(c, c->link, &out[got], &later))
+        if (c->link != LINK_ETHER &&
+            (capture_link_to_ethernet(c, c->link, &out[got], &later) || out[got].foreign))
             break;
         c->source.from += record + head[2];
     }
@@ -243,12 +244,13 @@ int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *
 
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err) {
     int got = capture_next(c, out, err);
-    if (got <= 0)
+    if (got <= 0 || out[0].foreign)
         return got;
     if (!c->ng)
         return got + (c->swapped ? pcap_few(c, out + got, n - got, true)
                                  : pcap_few(c, out + got, n - got, false));
-    for (struct sk_error later; got < n && ng_waits(c) && ng_next(c, &out[got], &later) > 0;)
+    for (struct sk_error later;
+         got < n && !out[got - 1].foreign && ng_waits(c) && ng_next(c, &out[got], &later) > 0;)
         got++;
     return got;
 }
