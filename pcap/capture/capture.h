@@ -5,10 +5,11 @@
 // Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all
 // sections, with their own byte orders, interfaces and time resolutions) of Ethernet, or of link
 // types that carry Ethernet or IP, which is given an Ethernet header (link.c); plain or gzip, from
-// files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are skipped. A frame check sequence that the file says its packets end with is taken off. Written:
-// pcap with nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets
-// give the same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the
-// same capture.
+// files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are skipped. A frame
+// check sequence that the file says its packets end with is taken off. Written: pcap with
+// nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets give the
+// same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the same
+// capture.
 //
 // Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; gzip: RFC 1952.
 //
