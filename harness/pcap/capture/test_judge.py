@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """libpcap and pcap/capture read the same packets (harness/tools/judge.c): from captures of every kind that we know of, and
-from what Silken writes. `test_judge.py FOLDER...` judges all captures below these folders instead: collections of others."""
+from what Silken writes (what a running switch records is judged in pcap/record/test_record.sh; `silken lab pcap` writes by
+libpcap). `test_judge.py FOLDER...` judges all captures below these folders instead: collections of others."""
+import collections
 import os
+import re
 import subprocess
 import sys
 
@@ -51,6 +54,21 @@ class Judged(Case):
             said = self.alike(*[os.path.join(out, name) for name in sorted(os.listdir(out)) if name.endswith(form)])
             self.assertIn("alike, 100 packets", said)
 
+    def test_golden_captures(self):
+        """As --update writes them, with a cut packet and one that is as long as packets get; the same packets as in the
+        output, byte by byte, in libpcap's reading of both."""
+        packets = [(T0 + i * 7, frame("02", i)) for i in range(9)] + [(T0 + 99, frame("02") + bytes(9000), 9300)]
+        capture, golden = self.file("in.pcap", pcap(packets)), self.path("golden")
+        self.good("--in", f"1={capture}", "--expect", golden, "--update")
+        self.good("--in", f"1={capture}", "--out", self.path("out"))
+        for name in sorted(n for n in os.listdir(golden) if n.endswith("pcap")):
+            paths = [os.path.join(self.path(folder), name) for folder in ("golden", "out")]
+            self.alike(*paths)
+            dumps = [subprocess.run(["tcpdump", "-n", "-tt", "--nano", "-xx", "-r", p], capture_output=True, text=True,
+                                    check=True).stdout for p in paths]
+            self.assertEqual(dumps[0], dumps[1])
+            self.assertEqual(dumps[0].count("0x0000: "), 10)
+
     def test_damaged(self):
         """Both refuse at the same packet, or neither does."""
         whole = pcap([(T0 + i * 1000, frame("02", i)) for i in range(20)])
@@ -65,17 +83,28 @@ class Judged(Case):
         self.assertIn("differs, 1 packets; libpcap: ", done.stdout)
 
 
-def collections(folders):
+def judge_collections(folders):
+    """A line for each capture that the two do not read alike, and how many of each kind there are."""
+    kinds, packets = collections.Counter(), 0
     paths = [os.path.join(at, name) for folder in folders for at, _, names in os.walk(folder) for name in sorted(names)
-             if name.endswith(ENDS)]
+             if name.endswith(ENDS) and not name.endswith(".gz")]
     for path in paths:
-        if path.endswith(".gz"):
-            continue
-        print(judge(path).stdout, end="")
+        said = judge(path).stdout.strip()
+        alike = re.search(r": alike, (\d+) packets", said)
+        packets += int(alike[1]) if alike else 0
+        kind = "alike" if alike else "a link type without Ethernet or IP" if "in which Silken finds neither" in said else \
+            "libpcap does not read interfaces of several kinds" if "different from the" in said else \
+            "libpcap refuses a file without interfaces" if "no Interface Description" in said else \
+            "both refuse" if "refused by both" in said else \
+            "a time that no clock shows" if "time is" in said else "differs"
+        kinds[kind] += 1
+        if kind != "alike":
+            print(said)
+    print(f"{len(paths)} captures, {packets} packets alike:", ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()))
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
-        collections(sys.argv[1:])
+        judge_collections(sys.argv[1:])
     else:
         tally.main()
