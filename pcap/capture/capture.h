@@ -2,7 +2,7 @@
 //
 // capture: packets from and into capture files, one at a time.
 //
-// Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all
+// Read: pcap (2.0 to 2.4, also with the longer records of some Linux tools) and pcapng (all
 // sections, with their own byte orders, interfaces and time resolutions) of Ethernet, or of link
 // types that carry Ethernet or IP, which is given an Ethernet header (link.c); plain or gzip, from
 // files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are skipped. A frame

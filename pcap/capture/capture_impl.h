@@ -54,6 +54,10 @@ static inline bool source_stopped(const struct source *s) {
 }
 
 // ---- read.c
+// A packet's lengths are that of its bytes and that on the wire. Before version 2.3 they were the
+// other way round, and tools that wrote 2.3 disagreed.
+enum capture_length_order { LENGTHS_IN_ORDER, LENGTHS_EXCHANGED, LENGTHS_PERHAPS_EXCHANGED };
+
 struct capture {
     struct source source;
     char *path;
@@ -63,6 +67,7 @@ struct capture {
     // pcap
     uint32_t unit_ns, record; // bytes of a packet's header
     uint16_t link;
+    enum capture_length_order lengths;
     struct capture_interface interface;
     uint8_t fcs;
     // pcapng

@@ -75,6 +75,18 @@ class Judged(Case):
         for cut in (len(whole) - 1, len(whole) - 30, 24 + 16 + 3, 24 + 7, 24):
             self.alike(self.file("cut.pcap", whole[:cut]))
 
+    def test_old_versions(self):
+        """Before 2.3 the lengths were the other way round, in 2.3 either way."""
+        packets = [(T0 + i * 1000, frame("02", i)[:40], 60) for i in range(20)]
+        for minor in range(5):
+            whole = bytearray(pcap(packets))
+            whole[6] = minor
+            if minor < 4:
+                for at in range(24, len(whole), 16 + 40):
+                    if minor < 3 or at % 3 == 0:
+                        whole[at + 8:at + 16] = whole[at + 12:at + 16] + whole[at + 8:at + 12]
+            self.assertIn("alike, 20 packets", self.alike(self.file("old.pcap", bytes(whole))))
+
     def test_it_can_fail(self):
         """A capture that libpcap does not read: more than one link type in a pcapng."""
         two = section(["a"], [(T0, frame("01"), 0)]) + section(["b"], [(T0, frame("01")[14:], 0)], link=101)
