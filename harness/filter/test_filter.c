@@ -289,8 +289,9 @@ static size_t random_steps(struct bpf_insn *steps, size_t *tried, uint64_t *stat
         struct bpf_insn s = {.code = step_codes[which], .k = random_number(state)};
         const unsigned op = BPF_OP(s.code);
         if (i < BPF_MEMWORDS || i + 1 == n) {
-            steps[i] = i + 1 == n ? (struct bpf_insn){.code = BPF_RET | BPF_A}
-                                  : (struct bpf_insn){.code = BPF_ST, .k = (uint32_t)i};
+            steps[i].code = i + 1 == n ? BPF_RET | BPF_A : BPF_ST;
+            steps[i].jt = steps[i].jf = 0;
+            steps[i].k = i + 1 == n ? 0 : (uint32_t)i;
             continue;
         }
         if (s.code == BPF_ST || s.code == BPF_STX || BPF_MODE(s.code) == BPF_MEM)

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """libpcap and pcap/capture read the same packets (harness/tools/judge.c): from captures of every kind that we know of, and
 from what Silken writes (what a running switch records is judged in pcap/record/test_record.sh; `silken lab pcap` writes by
-libpcap). `test_judge.py FOLDER...` judges all captures below these folders instead: collections of others."""
+libpcap). `test_judge.py [--frames] FOLDER...` judges all captures below these folders instead, collections of others; with --frames
+also, by Wireshark, the Ethernet frames that we make of other link types."""
 import collections
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), up) for up in ("..", "../..")]
 import tally  # noqa: E402
@@ -95,11 +97,48 @@ class Judged(Case):
         self.assertIn("differs, 1 packets; libpcap: ", done.stdout)
 
 
-def judge_collections(folders):
+FIELDS = ("ip.src", "ip.dst", "ip.id", "ip.len", "ipv6.src", "ipv6.dst", "ipv6.plen", "arp.src.proto_ipv4", "arp.opcode")
+
+
+def outermost(path):
+    """Of each packet what tshark says of its outermost IP or ARP."""
+    words = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=f", "-E", "separator=,"]
+    return subprocess.run(words + [w for f in FIELDS for w in ("-e", f)], capture_output=True, text=True,
+                          errors="replace").stdout.splitlines()
+
+
+def is_ethernet(path):
+    """By a pcap's head; a pcapng may have anything."""
+    with open(path, "rb") as f:
+        head = f.read(24)
+    little = head[:2] in (b"\xd4\xc3", b"\x4d\x3c", b"\x34\xcd")
+    return head[:4] != b"\x0a\x0d\x0d\x0a" and int.from_bytes(head[20:24], "little" if little else "big") & 0xffff == 1
+
+
+def judge_frames(paths):
+    """What Wireshark finds in captures that are not of Ethernet, and in the frames that we make of them."""
+    files = same = 0
+    for path in paths:
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as out:
+            subprocess.run([JUDGE, "-w", out.name, path], capture_output=True)
+            with open(path, "rb") as a, open(out.name, "rb") as b:
+                if b.read(24)[:4] == b"" or a.read()[24:] == b.read():
+                    continue
+            theirs, ours = outermost(path), outermost(out.name)
+        differ = [n for n, (a, b) in enumerate(zip(theirs, ours), 1) if a != b]
+        files += 1
+        same += sum(a == b and b.strip(",") != "" for a, b in zip(theirs, ours))
+        if differ:
+            print(f"{path}: Wireshark finds something else in {len(differ)} packets, the first is number {differ[0]}: "
+                  f"{theirs[differ[0] - 1]} for {ours[differ[0] - 1]}")
+    print(f"{files} captures of other link types: Wireshark finds the same IP or ARP in {same} packets and their frames")
+
+
+def judge_collections(folders, frames):
     """A line for each capture that the two do not read alike, and how many of each kind there are."""
     kinds, packets = collections.Counter(), 0
     paths = [os.path.join(at, name) for folder in folders for at, _, names in os.walk(folder) for name in sorted(names)
-             if name.endswith(ENDS) and not name.endswith(".gz")]
+             if name.endswith(ENDS) and not name.endswith(".gz") and os.path.isfile(os.path.join(at, name))]
     for path in paths:
         said = judge(path).stdout.strip()
         alike = re.search(r": alike, (\d+) packets", said)
@@ -112,11 +151,13 @@ def judge_collections(folders):
         kinds[kind] += 1
         if kind != "alike":
             print(said)
+    if frames:
+        judge_frames(p for p in paths if not is_ethernet(p))
     print(f"{len(paths)} captures, {packets} packets alike:", ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
-        judge_collections(sys.argv[1:])
+    if len(sys.argv) > 1 and os.path.isdir(sys.argv[-1]):
+        judge_collections([a for a in sys.argv[1:] if a != "--frames"], "--frames" in sys.argv)
     else:
         tally.main()
