@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// judge [-w OUT] CAPTURE...: whether libpcap reads the same packets from these files as
+// judge [-w OUT | -f EXPRESSION] CAPTURE...: whether libpcap reads the same packets from these files as
 // pcap/capture does: their number, times, bytes and lengths on the wire. A line for each file:
 // "alike", "differs" or "refused" by which of the two, and why. Exit status 1: one differs, or one
 // of them refused what the other took. -w writes what pcap/capture reads of the last file into a
 // pcap, by libpcap: Ethernet frames, and an empty one for each packet that carries neither Ethernet
-// nor IP.
+// nor IP. -f also filters the packets of captures of Ethernet: our machine code takes those that
+// libpcap's interpreter takes, or the line says "differs, filter"; the last line has how many both
+// took.
 //
 // Of a packet that got an Ethernet header, what follows that must be in libpcap's packet. A length
 // on the wire that is less than what was captured is taken to be that. Of a packet that is longer
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filter/filter.h"
 #include "pcap/capture/capture_impl.h"
 
 static const char *judge_packet(const struct capture_frame *ours, const struct pcap_pkthdr *head,
@@ -42,6 +45,27 @@ static const char *judge_packet(const struct capture_frame *ours, const struct p
 }
 
 static pcap_dumper_t *judge_out;
+static struct sk_filter *judge_filter; // null: none
+static struct bpf_program judge_steps;
+static unsigned long long judge_taken, judge_seen;
+
+static bool judge_filters(const struct capture_frame *ours) {
+    const bool want =
+        bpf_filter(judge_steps.bf_insns, ours->bytes, ours->wire_length, ours->length) != 0;
+    judge_seen++;
+    judge_taken += want;
+    return sk_filter_matches(judge_filter, ours->bytes, ours->length, ours->wire_length) == want;
+}
+
+static bool judge_begin_filter(const char *expression) {
+    struct sk_error err;
+    pcap_t *p = pcap_open_dead(DLT_EN10MB, CAPTURE_LONGEST);
+    judge_filter = sk_filter_parse(expression, &err);
+    const bool good = judge_filter && sk_filter_is_compiled(judge_filter) &&
+                      pcap_compile(p, &judge_steps, expression, 1, PCAP_NETMASK_UNKNOWN) == 0;
+    pcap_close(p);
+    return good;
+}
 
 static void judge_write(const struct capture_frame *ours) {
     const struct pcap_pkthdr head = {.ts = {.tv_sec = (time_t)(ours->time_ns / 1000000000),
@@ -92,6 +116,8 @@ static int judge_packets(const char *path, struct capture *c, pcap_t *p) {
             return !alike;
         }
         const char *what = judge_packet(&ours, head, bytes, ethernet, pcap_snapshot(p));
+        if (!what && ethernet && judge_filter && !judge_filters(&ours))
+            what = "filter";
         if (what) {
             printf("%s: differs, %s of packet %llu\n", path, what, (unsigned long long)n);
             return 1;
@@ -135,9 +161,19 @@ int main(int argc, char **argv) {
             return 2;
         first = 3;
     }
+    if (argc > 3 && strcmp(argv[1], "-f") == 0) {
+        if (!judge_begin_filter(argv[2]))
+            return 2;
+        first = 3;
+    }
     for (int i = first; i < argc; i++)
         status |= judge_file(argv[i]);
     if (judge_out)
         pcap_dump_close(judge_out);
+    if (judge_filter) {
+        printf("taken by both: %llu of %llu\n", judge_taken, judge_seen);
+        pcap_freecode(&judge_steps);
+        sk_filter_free(judge_filter);
+    }
     return status;
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """libpcap and pcap/capture read the same packets (harness/tools/judge.c): from captures of every kind that we know of, and
 from what Silken writes (what a running switch records is judged in pcap/record/test_record.sh; `silken lab pcap` writes by
-libpcap). `test_judge.py [--frames] FOLDER...` judges all captures below these folders instead, collections of others; with --frames
-also, by Wireshark, the Ethernet frames that we make of other link types."""
+libpcap). `test_judge.py [--frames] [--filters] FOLDER...` judges all captures below these folders instead, collections of others; with
+--frames also, by Wireshark, the Ethernet frames that we make of other link types; with --filters the packets that twenty
+expressions take."""
 import collections
 import os
 import re
@@ -77,6 +78,13 @@ class Judged(Case):
         for cut in (len(whole) - 1, len(whole) - 30, 24 + 16 + 3, 24 + 7, 24):
             self.alike(self.file("cut.pcap", whole[:cut]))
 
+    def test_filters(self):
+        capture = self.file("in.pcap", pcap([(T0 + i, frame("02", i) + bytes(i % 7)) for i in range(100)]))
+        for expression, taken in (("udp port 9", 100), ("tcp", 0), ("ip[4:2] < 10", 10), ("len % 7 = 0", 15)):
+            done = judge("-f", expression, capture)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertIn(f"taken by both: {taken} of 100", done.stdout)
+
     def test_old_versions(self):
         """Before 2.3 the lengths were the other way round, in 2.3 either way."""
         packets = [(T0 + i * 1000, frame("02", i)[:40], 60) for i in range(20)]
@@ -134,7 +142,21 @@ def judge_frames(paths):
     print(f"{files} captures of other link types: Wireshark finds the same IP or ARP in {same} packets and their frames")
 
 
-def judge_collections(folders, frames):
+EXPRESSIONS = (
+    "ip", "ip6", "arp", "tcp", "udp", "icmp", "tcp port 443", "udp port 53", "vlan", "net 192.168.0.0/16",
+    "tcp[tcpflags] & (tcp-syn|tcp-fin) != 0", "less 100", "greater 1000", "ether multicast", "ip[6:2] & 0x3fff != 0",
+    "portrange 1000-40000 and not net 10.0.0.0/8", "mpls", "pppoes", "ip proto 47 or ip6 proto 58",
+    "len % 3 = 1 and ether[12:2] > 1500")
+
+
+def judge_filters(paths):
+    """Expressions on all packets of Ethernet."""
+    for expression in EXPRESSIONS:
+        said = judge("-f", expression, *paths).stdout.splitlines()
+        print(f"{expression}: {sum('differs, filter' in line for line in said)} captures differ; {said[-1]}")
+
+
+def judge_collections(folders, how):
     """A line for each capture that the two do not read alike, and how many of each kind there are."""
     kinds, packets = collections.Counter(), 0
     paths = [os.path.join(at, name) for folder in folders for at, _, names in os.walk(folder) for name in sorted(names)
@@ -151,13 +173,15 @@ def judge_collections(folders, frames):
         kinds[kind] += 1
         if kind != "alike":
             print(said)
-    if frames:
+    if "--frames" in how:
         judge_frames(p for p in paths if not is_ethernet(p))
+    if "--filters" in how:
+        judge_filters(paths)
     print(f"{len(paths)} captures, {packets} packets alike:", ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()))
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and os.path.isdir(sys.argv[-1]):
-        judge_collections([a for a in sys.argv[1:] if a != "--frames"], "--frames" in sys.argv)
+        judge_collections([a for a in sys.argv[1:] if a[:2] != "--"], [a for a in sys.argv[1:] if a[:2] == "--"])
     else:
         tally.main()
