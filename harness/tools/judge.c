@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// judge [-w OUT | -f EXPRESSION] CAPTURE...: whether libpcap reads the same packets from these files as
-// pcap/capture does: their number, times, bytes and lengths on the wire. A line for each file:
-// "alike", "differs" or "refused" by which of the two, and why. Exit status 1: one differs, or one
-// of them refused what the other took. -w writes what pcap/capture reads of the last file into a
-// pcap, by libpcap: Ethernet frames, and an empty one for each packet that carries neither Ethernet
-// nor IP. -f also filters the packets of captures of Ethernet: our machine code takes those that
-// libpcap's interpreter takes, or the line says "differs, filter"; the last line has how many both
-// took.
+// judge [-w OUT | -f EXPRESSION] CAPTURE...: whether libpcap reads the same packets from these
+// files as pcap/capture does: their number, times, bytes and lengths on the wire. A line for each
+// file: "alike", "differs" or "refused" by which of the two, and why. Exit status 1: one differs,
+// or one of them refused what the other took. -w writes what pcap/capture reads of the last file
+// into a pcap, by libpcap: Ethernet frames, and an empty one for each packet that carries neither
+// Ethernet nor IP. -f also filters the packets of captures of Ethernet: our machine code takes
+// those that libpcap's interpreter takes, or the line says "differs, filter"; the last line has
+// how many both took.
 //
 // Of a packet that got an Ethernet header, what follows that must be in libpcap's packet. A length
 // on the wire that is less than what was captured is taken to be that. Of a packet that is longer
