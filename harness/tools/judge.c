@@ -157,6 +157,7 @@ int main(int argc, char **argv) {
         pcap_t *ethernet = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, CAPTURE_LONGEST,
                                                                 PCAP_TSTAMP_PRECISION_NANO);
         judge_out = pcap_dump_open(ethernet, argv[2]);
+        pcap_close(ethernet);
         if (!judge_out)
             return 2;
         first = 3;
