@@ -6,11 +6,10 @@
 // While a trap is set, 'match' is called for each packet of a burst that one of its 'ports'
 // received. A packet that matches is held, with those after it in the burst, and its port is no
 // longer polled (ports.c calls sk_core_holds), so that no packet of the port overtakes it; all
-// other ports go on. The control thread reads 'hit'
-// now and then, pauses the cores, lets packets between two cores arrive (sk_switch_settle), and
-// runs the packet alone with sk_trap_run_first(): the cores then have no other packets but those
-// that wait in queues of ports with a speed. sk_trap_run_rest() runs the packets after it, which
-// may be trapped in turn.
+// other ports go on. The control thread reads 'hit' now and then, pauses the cores, lets packets
+// between two cores arrive (sk_switch_settle), and runs the packet alone with sk_trap_run_first():
+// the cores then have no other packets but those that wait in queues of ports with a speed.
+// sk_trap_run_rest() runs the packets after it, which may be trapped in turn.
 //
 // Without a trap this costs nothing, and with one only packets of its ports pay: one bit of what a
 // core knows of a port (PORT_TRAPS of switch_impl.h) keeps them from the fast path.
