@@ -108,6 +108,8 @@ struct bench_options {
     X(libra_server)                                                                                \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
+    X(traced)                                                                                      \
+    X(filter)                                                                                      \
     X(pipes)                                                                                       \
     X(controllers)                                                                                 \
     X(compile)                                                                                     \

@@ -315,9 +315,14 @@ static int only_packet(struct command *c) {
 
 static int find_turn(struct command *c) {
     struct sk_error err;
+    struct stat st;
     c->turn = c->number;
+    if (c->has_port && stat(c->path, &st) == 0 && S_ISREG(st.st_mode))
+        return explain_turn_of_port(c->path, c->number, &c->turn, &err)
+                   ? cmd_explain_unusable(err.text)
+                   : 0;
     if (c->has_port || (strcmp(c->path, "-") == 0 && !c->replay.map))
-        return 0;
+        return 0; // what can be read once only is counted without what carries neither
     if (strcmp(c->path, "-") == 0)
         return cli_misused("explain", "--map is only for captures in files");
     if (cmd_explain_check_file(c, "--port gives the port that receives its packets"))

@@ -5,76 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/filter_impl.h"
+
 #define SNAPLEN 262144 // of the frames that an expression is compiled for
 
 struct sk_filter {
     struct bpf_program steps; // owned
+    struct filter_code code;  // owned
 };
 
-// ---- making ----
-
-static struct sk_filter *filter_new(const struct bpf_insn *steps, size_t n) {
-    struct sk_filter *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
-    f->steps = (struct bpf_program){(unsigned)n, malloc(n * sizeof *steps)};
-    if (!f->steps.bf_insns)
-        abort();
-    memcpy(f->steps.bf_insns, steps, n * sizeof *steps);
-    return f;
-}
-
-struct sk_filter *sk_filter_parse(const char *expression, struct sk_error *err) {
-    struct bpf_program program;
-    struct sk_filter *f = NULL;
-    if (expression[strspn(expression, " \t\r\n")] == '\0') {
-        sk_fail(err, "a filter of no words");
-        return NULL;
-    }
-    pcap_t *p = pcap_open_dead(DLT_EN10MB, SNAPLEN);
-    if (!p)
-        abort();
-    if (pcap_compile(p, &program, expression, 1, PCAP_NETMASK_UNKNOWN)) {
-        sk_fail(err, "the filter '%s': %s", expression, pcap_geterr(p));
-    } else {
-        f = filter_new(program.bf_insns, program.bf_len);
-        pcap_freecode(&program);
-    }
-    pcap_close(p);
-    return f;
-}
-
-void sk_filter_free(struct sk_filter *f) {
-    if (!f)
-        return;
-    free(f->steps.bf_insns);
-    free(f);
-}
-
-// ---- as numbers ----
-
-json_t *sk_filter_json(const struct sk_filter *f) {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < f->steps.bf_len; i++) {
-        const struct bpf_insn *s = &f->steps.bf_insns[i];
-        json_array_append_new(list,
-                              json_pack("[i, i, i, I]", s->code, s->jt, s->jf, (json_int_t)s->k));
-    }
-    return list;
-}
-
-static struct bpf_insn filter_step(const struct sk_at *step) {
-    static const uint32_t most[4] = {UINT16_MAX, UINT8_MAX, UINT8_MAX, UINT32_MAX};
-    uint64_t number[4] = {0};
-    if (sk_at_length(step) != 4)
-        sk_at_fail(step, "a step of a filter is [code, jt, jf, k]");
-    for (size_t i = 0; i < 4 && !step->doc->failed; i++) {
-        const struct sk_at one = sk_at_item(step, i);
-        number[i] = sk_at_number(&one, true, most[i]);
-    }
-    return (struct bpf_insn){(uint16_t)number[0], (uint8_t)number[1], (uint8_t)number[2],
-                             (uint32_t)number[3]};
-}
+// ---- what can be run ----
 
 // The operations that libpcap's interpreter knows; at any other one it ends the process, and
 // bpf_validate() does not look at all bits of a code.
@@ -107,13 +47,90 @@ static bool filter_is_known(uint16_t code) {
     }
 }
 
+// A distance of 32 and more, which C does not define; libpcap's interpreter shifts anyway.
+static bool filter_shifts_too_far(const struct bpf_insn *s) {
+    return BPF_CLASS(s->code) == BPF_ALU && BPF_SRC(s->code) == BPF_K && s->k > 31 &&
+           (BPF_OP(s->code) == BPF_LSH || BPF_OP(s->code) == BPF_RSH);
+}
+
 // bpf_validate() lets a jump without a condition go back, where it might never end.
 static bool filter_is_sound(const struct bpf_insn *steps, size_t n) {
     bool sound = true;
     for (size_t i = 0; i < n; i++)
-        sound &= filter_is_known(steps[i].code) &&
+        sound &= filter_is_known(steps[i].code) && !filter_shifts_too_far(&steps[i]) &&
                  (steps[i].code != (BPF_JMP | BPF_JA) || steps[i].k < n - i - 1);
     return sound && bpf_validate(steps, (int)n);
+}
+
+// ---- making ----
+
+static struct sk_filter *filter_new(const struct bpf_insn *steps, size_t n) {
+    struct sk_filter *f = calloc(1, sizeof *f);
+    if (!f)
+        abort();
+    f->steps = (struct bpf_program){(unsigned)n, malloc(n * sizeof *steps)};
+    if (!f->steps.bf_insns)
+        abort();
+    memcpy(f->steps.bf_insns, steps, n * sizeof *steps);
+    f->code = filter_code_make(steps, n);
+    return f;
+}
+
+struct sk_filter *sk_filter_parse(const char *expression, struct sk_error *err) {
+    struct bpf_program program;
+    struct sk_filter *f = NULL;
+    if (expression[strspn(expression, " \t\r\n")] == '\0') {
+        sk_fail(err, "a filter of no words");
+        return NULL;
+    }
+    pcap_t *p = pcap_open_dead(DLT_EN10MB, SNAPLEN);
+    if (!p)
+        abort();
+    if (pcap_compile(p, &program, expression, 1, PCAP_NETMASK_UNKNOWN)) {
+        sk_fail(err, "the filter '%s': %s", expression, pcap_geterr(p));
+    } else {
+        if (filter_is_sound(program.bf_insns, program.bf_len))
+            f = filter_new(program.bf_insns, program.bf_len);
+        else
+            sk_fail(err, "the filter '%s': libpcap makes steps of it that cannot be run",
+                    expression);
+        pcap_freecode(&program);
+    }
+    pcap_close(p);
+    return f;
+}
+
+void sk_filter_free(struct sk_filter *f) {
+    if (!f)
+        return;
+    filter_code_free(&f->code);
+    free(f->steps.bf_insns);
+    free(f);
+}
+
+// ---- as numbers ----
+
+json_t *sk_filter_json(const struct sk_filter *f) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < f->steps.bf_len; i++) {
+        const struct bpf_insn *s = &f->steps.bf_insns[i];
+        json_array_append_new(list,
+                              json_pack("[i, i, i, I]", s->code, s->jt, s->jf, (json_int_t)s->k));
+    }
+    return list;
+}
+
+static struct bpf_insn filter_step(const struct sk_at *step) {
+    static const uint32_t most[4] = {UINT16_MAX, UINT8_MAX, UINT8_MAX, UINT32_MAX};
+    uint64_t number[4] = {0};
+    if (sk_at_length(step) != 4)
+        sk_at_fail(step, "a step of a filter is [code, jt, jf, k]");
+    for (size_t i = 0; i < 4 && !step->doc->failed; i++) {
+        const struct sk_at one = sk_at_item(step, i);
+        number[i] = sk_at_number(&one, true, most[i]);
+    }
+    return (struct bpf_insn){(uint16_t)number[0], (uint8_t)number[1], (uint8_t)number[2],
+                             (uint32_t)number[3]};
 }
 
 struct sk_filter *sk_filter_of_json(const struct sk_at *steps) {
@@ -129,8 +146,8 @@ struct sk_filter *sk_filter_of_json(const struct sk_at *steps) {
         list[i] = filter_step(&step);
     }
     if (!steps->doc->failed && !filter_is_sound(list, n))
-        sk_at_fail(steps, "these steps are no filter: a jump, an operation or an address is "
-                          "impossible, or the last step does not return");
+        sk_at_fail(steps, "these steps are no filter: a jump, an operation, a shift or an address "
+                          "is impossible, or the last step does not return");
     if (!steps->doc->failed)
         f = filter_new(list, n);
     free(list);
@@ -141,5 +158,10 @@ struct sk_filter *sk_filter_of_json(const struct sk_at *steps) {
 
 bool sk_filter_matches(const struct sk_filter *f, const uint8_t *frame, uint32_t length,
                        uint32_t wire_length) {
-    return bpf_filter(f->steps.bf_insns, frame, wire_length, length) != 0;
+    return (f->code.call ? f->code.call(frame, length, wire_length)
+                         : bpf_filter(f->steps.bf_insns, frame, wire_length, length)) != 0;
+}
+
+bool sk_filter_is_compiled(const struct sk_filter *f) {
+    return f->code.call != NULL;
 }

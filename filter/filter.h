@@ -13,15 +13,18 @@
 // jump only goes forward, no step reads or writes outside of the frame and the machine's 16 words,
 // and the last one returns; so a filter takes at most one visit of each step for a frame.
 //
-// libpcap's interpreter runs the steps. DPDK's rte_bpf would make machine code of them, but that of
-// Debian 12 (22.11) forgets the index of what is read relative to the IP header's length, as for
-// any TCP port, and its code for x86 jumps wrongly.
+// A filter runs as machine code, which code.c makes of the steps when the filter is made. DPDK's
+// rte_bpf does that, too, but that of Debian 12 (22.11) forgets the index of what is read relative
+// to the IP header's length, as for any TCP port, and its code for x86 jumps wrongly. Where there
+// is no machine code (another processor than x86-64; a kernel that does not let a process map a
+// file in memory to be run), libpcap's interpreter runs the steps, with the same result.
 //
 // A filter does not change once it is made, and any number of threads may use it.
 //
 // Files:
 //
-//     filter.c  all of it
+//     filter.c  expressions, steps, their check
+//     code.c    machine code of steps
 #ifndef SILKEN_FILTER_FILTER_H
 #define SILKEN_FILTER_FILTER_H
 
@@ -46,5 +49,7 @@ void sk_filter_free(struct sk_filter *f);                       // null allowed
 // 'length' bytes of a frame that had 'wire_length', which is not less.
 bool sk_filter_matches(const struct sk_filter *f, const uint8_t *frame, uint32_t length,
                        uint32_t wire_length);
+// Whether it runs as machine code.
+bool sk_filter_is_compiled(const struct sk_filter *f);
 
 #endif

@@ -57,8 +57,7 @@ struct run_trace {
 
 static bool run_trace_match(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct run_trace *t = aux;
-    if (t->left == 0 || !t->ports[port % SK_PORTS] ||
-        (t->filter && !sk_filter_matches(t->filter, frame, length, length)))
+    if (t->left == 0 || (t->filter && !sk_filter_matches(t->filter, frame, length, length)))
         return false;
     atomic_fetch_add_explicit(&t->seen, 1, memory_order_relaxed);
     if (t->n_fields == 0)
@@ -142,6 +141,7 @@ static void arm(struct run *r, uint64_t now) {
     run_pause(r);
     t->shadow = sk_shadow_new(t->checked, r->sw, &err);
     t->trap = (struct sk_trap){.match = run_trace_match, .aux = t};
+    memcpy(t->trap.ports, t->ports, sizeof t->trap.ports);
     if (t->shadow)
         sk_switch_set_trap(r->sw, &t->trap, now);
     run_resume(r);

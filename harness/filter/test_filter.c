@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // test_filter: expressions against libpcap's own judgement (pcap_offline_filter), of whole and cut
-// frames, also by way of JSON; lists of steps that are no filters.
+// frames, also by way of JSON; lists of steps that are no filters; machine code of random steps
+// against libpcap's interpreter, with frames beyond whose end nothing can be read.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
 #include "filter/filter.h"
+#include "filter/filter_impl.h"
 
 static const char *const expressions[] = {
     "ip",
@@ -154,6 +158,8 @@ static void test_bad_steps(void **state) {
         {"[[52,0,0,0],[6,0,0,1]]", "no filter"},         // divides by 0
         {"[[4660,0,0,0],[6,0,0,1]]", "no filter"},       // nothing that the machine does
         {"[[260,0,0,1],[6,0,0,1]]", "no filter"},        // an addition, but for one bit
+        {"[[100,0,0,32],[6,0,0,1]]", "no filter"},       // shifts too far, left
+        {"[[116,0,0,32],[6,0,0,1]]", "no filter"},       // and right
         {"[[13,0,0,0],[6,0,0,1]]", "no filter"},         // a jump, likewise
     };
     (void)state;
@@ -208,11 +214,157 @@ static void test_longest(void **state) {
     json_decref(list);
 }
 
+// ---- machine code ----
+
+#define RANDOM_STEPS 48u
+#define PROGRAMS     30000u
+
+static const uint16_t step_codes[] = {
+    BPF_LD | BPF_W | BPF_ABS,
+    BPF_LD | BPF_H | BPF_ABS,
+    BPF_LD | BPF_B | BPF_ABS,
+    BPF_LD | BPF_W | BPF_IND,
+    BPF_LD | BPF_H | BPF_IND,
+    BPF_LD | BPF_B | BPF_IND,
+    BPF_LD | BPF_W | BPF_LEN,
+    BPF_LD | BPF_W | BPF_IMM,
+    BPF_LD | BPF_W | BPF_MEM,
+    BPF_LDX | BPF_B | BPF_MSH,
+    BPF_LDX | BPF_W | BPF_IMM,
+    BPF_LDX | BPF_W | BPF_MEM,
+    BPF_LDX | BPF_W | BPF_LEN,
+    BPF_ST,
+    BPF_STX,
+    BPF_ALU | BPF_ADD | BPF_K,
+    BPF_ALU | BPF_SUB | BPF_K,
+    BPF_ALU | BPF_MUL | BPF_K,
+    BPF_ALU | BPF_DIV | BPF_K,
+    BPF_ALU | BPF_MOD | BPF_K,
+    BPF_ALU | BPF_OR | BPF_K,
+    BPF_ALU | BPF_AND | BPF_K,
+    BPF_ALU | BPF_XOR | BPF_K,
+    BPF_ALU | BPF_LSH | BPF_K,
+    BPF_ALU | BPF_RSH | BPF_K,
+    BPF_ALU | BPF_ADD | BPF_X,
+    BPF_ALU | BPF_SUB | BPF_X,
+    BPF_ALU | BPF_MUL | BPF_X,
+    BPF_ALU | BPF_DIV | BPF_X,
+    BPF_ALU | BPF_MOD | BPF_X,
+    BPF_ALU | BPF_OR | BPF_X,
+    BPF_ALU | BPF_AND | BPF_X,
+    BPF_ALU | BPF_XOR | BPF_X,
+    BPF_ALU | BPF_LSH | BPF_X,
+    BPF_ALU | BPF_RSH | BPF_X,
+    BPF_ALU | BPF_NEG,
+    BPF_JMP | BPF_JA,
+    BPF_JMP | BPF_JEQ | BPF_K,
+    BPF_JMP | BPF_JGT | BPF_K,
+    BPF_JMP | BPF_JGE | BPF_K,
+    BPF_JMP | BPF_JSET | BPF_K,
+    BPF_JMP | BPF_JEQ | BPF_X,
+    BPF_JMP | BPF_JGT | BPF_X,
+    BPF_JMP | BPF_JGE | BPF_X,
+    BPF_JMP | BPF_JSET | BPF_X,
+    BPF_RET | BPF_K,
+    BPF_RET | BPF_A,
+    BPF_MISC | BPF_TAX,
+    BPF_MISC | BPF_TXA,
+};
+#define N_CODES (sizeof step_codes / sizeof *step_codes)
+
+// Mostly of what a frame has, and of the ends of what 32 bits can be.
+static uint32_t random_number(uint64_t *state) {
+    static const uint32_t ends[] = {0,          1,          31,         32,
+                                    0x7ffffffa, 0x7ffffffb, 0x7ffffffc, 0x7fffffff,
+                                    0x80000000, 0xfffffffc, 0xfffffffe, 0xffffffff};
+    const uint64_t r = filter_random(state);
+    return r % 4 ? (uint32_t)(r >> 8) % 70 : ends[(r >> 8) % (sizeof ends / sizeof *ends)];
+}
+
+// The words are zero first: what they have before is nobody's promise.
+static size_t random_steps(struct bpf_insn *steps, size_t *tried, uint64_t *state) {
+    const size_t n = BPF_MEMWORDS + 2 + filter_random(state) % RANDOM_STEPS;
+    for (size_t i = 0; i < n; i++) {
+        const size_t which = filter_random(state) % N_CODES, left = n - i - 2;
+        struct bpf_insn s = {.code = step_codes[which], .k = random_number(state)};
+        const unsigned op = BPF_OP(s.code);
+        if (i < BPF_MEMWORDS || i + 1 == n) {
+            steps[i].code = i + 1 == n ? BPF_RET | BPF_A : BPF_ST;
+            steps[i].jt = steps[i].jf = 0;
+            steps[i].k = i + 1 == n ? 0 : (uint32_t)i;
+            continue;
+        }
+        if (s.code == BPF_ST || s.code == BPF_STX || BPF_MODE(s.code) == BPF_MEM)
+            s.k %= BPF_MEMWORDS;
+        if (BPF_CLASS(s.code) == BPF_ALU && (op == BPF_LSH || op == BPF_RSH))
+            s.k %= 32;
+        if (BPF_CLASS(s.code) == BPF_ALU && (op == BPF_DIV || op == BPF_MOD))
+            s.k += s.k == 0;
+        if (BPF_CLASS(s.code) == BPF_JMP && op == BPF_JA)
+            s.k = (uint32_t)(filter_random(state) % (left + 1));
+        s.jt = (uint8_t)(filter_random(state) % 3 ? 0 : filter_random(state) % (left + 1));
+        s.jf = (uint8_t)(filter_random(state) % 3 ? 0 : filter_random(state) % (left + 1));
+        if (BPF_CLASS(s.code) == BPF_RET && filter_random(state) % 4)
+            s.code = BPF_MISC | BPF_TXA; // else most lists are short
+        tried[which]++;
+        steps[i] = s;
+    }
+    return n;
+}
+
+static void test_machine_code(void **state) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t random = UINT64_C(0x2545f4914f6cdd1d);
+    size_t tried[N_CODES] = {0}, returned = 0;
+    uint8_t *pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    for (unsigned p = 0; p < PROGRAMS; p++) {
+        struct bpf_insn steps[BPF_MEMWORDS + 2 + RANDOM_STEPS];
+        const size_t n = random_steps(steps, tried, &random);
+        assert_true(bpf_validate(steps, (int)n));
+        struct filter_code code = filter_code_make(steps, n);
+        assert_non_null(code.call);
+        for (unsigned i = 0; i < 8; i++) {
+            const uint32_t length = (uint32_t)(filter_random(&random) % 80);
+            const uint32_t wire = length + (uint32_t)(filter_random(&random) % 3);
+            uint8_t *frame = pages + page - length; // what is read beyond it ends the test
+            for (uint32_t b = 0; b < length; b++)
+                frame[b] = (uint8_t)filter_random(&random);
+            const uint32_t want = bpf_filter(steps, frame, wire, length),
+                           got = code.call(frame, length, wire);
+            returned += want != 0;
+            if (got != want)
+                fail_msg("program %u, frame %u of %u bytes: %u, and libpcap's interpreter has %u",
+                         p, i, length, got, want);
+        }
+        filter_code_free(&code);
+    }
+    for (size_t i = 0; i < N_CODES; i++)
+        assert_in_range(tried[i], 1000, SIZE_MAX);
+    assert_in_range(returned, PROGRAMS, 7 * PROGRAMS); // of eight times as many
+    munmap(pages, 2 * page);
+}
+
+// Filters of both kinds run as machine code, on the processors that it is for.
+static void test_compiled(void **state) {
+    struct sk_error err;
+    struct sk_filter *f = sk_filter_parse("tcp port 80", &err), *copy = through_json(f);
+    (void)state;
+    assert_true(sk_filter_is_compiled(f));
+    assert_true(sk_filter_is_compiled(copy));
+    sk_filter_free(f);
+    sk_filter_free(copy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agree),     cmocka_unit_test(test_bad_expressions),
         cmocka_unit_test(test_bad_steps), cmocka_unit_test(test_every_code),
-        cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_longest),   cmocka_unit_test(test_machine_code),
+        cmocka_unit_test(test_compiled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

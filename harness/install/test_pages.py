@@ -46,6 +46,25 @@ def refused(*words):
     return done.stderr
 
 
+class Same(unittest.TestCase):
+    def test_the_same_each_time(self):
+        """Whatever the order is in which Python goes through a set."""
+        made = []
+        for seed in "1", "2", "3":
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([sys.executable, os.path.join(ROOT, "packaging", "pages", "pages.py"), SILKEN, "1.0", folder],
+                               check=True, timeout=300, env={**os.environ, "PYTHONHASHSEED": seed})
+                files = {}
+                for name in sorted(os.listdir(folder)):
+                    with open(os.path.join(folder, name), "rb") as f:
+                        files[name] = f.read()
+                made.append(files)
+        self.assertGreater(len(made[0]), 20)
+        for other in made[1:]:
+            self.assertEqual([n for n in made[0] if made[0][n] != other.get(n)], [])
+            self.assertEqual(made[0].keys(), other.keys())
+
+
 class Options(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

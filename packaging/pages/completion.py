@@ -85,7 +85,7 @@ _silken() {
                 out.append(line)
     out.append("    esac\n    case \"$command $path\" in")
     for command, (options, after, flags) in known.items():
-        for path in sorted(set(after) | set(flags), key=len, reverse=True):
+        for path in sorted(set(after) | set(flags), key=lambda path: (-len(path), path)):
             words = after.get(path, []) + [f for f, _ in flags.get(path, [])]
             if command == "ctl" and not after.get(path):
                 out.append(f"    'ctl {path}' | 'ctl {path} '*) words='{' '.join(words)}' ;;")
@@ -156,7 +156,7 @@ def zsh(commands, known):
                         kind = helptext.completes(command, flag, argument)
                         act = f"compadd -- {' '.join(kind)}" if isinstance(kind, list) else zsh_action(kind).strip() or ":"
                         out.append(f"        '{path} '*'{flag}' | '{path} {flag}') {act} ;;")
-            for path in sorted(set(after) | set(flags), key=len, reverse=True):
+            for path in sorted(set(after) | set(flags), key=lambda path: (-len(path), path)):
                 words = after.get(path, []) + [f for f, _ in flags.get(path, [])]
                 more = "" if after.get(path) else f" | '{path} '*"
                 out.append(f"        '{path}'{more}) compadd -- {' '.join(words)} ;;")

@@ -2,14 +2,14 @@
 //
 // capture: packets from and into capture files, one at a time.
 //
-// Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all
-// sections, with their own byte orders, interfaces and time resolutions) of Ethernet, or of IP with
-// less in front, which is given an Ethernet header (link.c); plain or gzip, from files, FIFOs or,
-// as "-", standard input. Blocks of other kinds than packets are
-// skipped. A frame check sequence that the file says its packets end with is taken off. Written:
-// pcap with nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets
-// give the same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the
-// same capture.
+// Read: pcap (2.0 to 2.4, also with the longer records of some Linux tools) and pcapng (all
+// sections, with their own byte orders, interfaces and time resolutions) of Ethernet, or of link
+// types that carry Ethernet or IP, which is given an Ethernet header (link.c); plain or gzip, from
+// files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are skipped. A frame
+// check sequence that the file says its packets end with is taken off. Written: pcap with
+// nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets give the
+// same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the same
+// capture.
 //
 // Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; gzip: RFC 1952.
 //
@@ -18,7 +18,8 @@
 //     source.c  bytes of a file, FIFO or standard input, through gzip where they are
 //     read.c    pcap, and what both formats have in common
 //     ng.c      pcapng
-//     link.c    Ethernet headers for packets that were captured without
+//     link.c    Ethernet frames of packets that were captured with something else in front;
+//               link_wan.c, link_wifi.c, link_tools.c have kinds of it
 //     write.c   writing both formats
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_H
@@ -53,6 +54,9 @@ struct capture_frame {
     uint64_t packet_id, lost; // of an enhanced packet: of its options; 0: there is none
     enum capture_direction direction;
     bool timeless;
+    // Null; or why the packet carries neither Ethernet nor IP, a clause about "it": 'bytes' are
+    // then as they were captured. Such a packet is the last of few, or the only one.
+    const char *foreign;
 };
 
 struct capture;

@@ -54,14 +54,20 @@ static inline bool source_stopped(const struct source *s) {
 }
 
 // ---- read.c
+// A packet's lengths are that of its bytes and that on the wire. Before version 2.3 they were the
+// other way round, and tools that wrote 2.3 disagreed.
+enum capture_length_order { LENGTHS_IN_ORDER, LENGTHS_EXCHANGED, LENGTHS_PERHAPS_EXCHANGED };
+
 struct capture {
     struct source source;
     char *path;
     bool ng, swapped;
     uint64_t count, time_ns; // of the packet before
+    char why[128];           // the last packet that is foreign is so
     // pcap
     uint32_t unit_ns, record; // bytes of a packet's header
     uint16_t link;
+    enum capture_length_order lengths;
     struct capture_interface interface;
     uint8_t fcs;
     // pcapng
@@ -96,10 +102,10 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
                     uint32_t wire_length, uint32_t fcs, struct sk_error *err);
 
 // ---- link.c
-// Whether packets of this link type can be had as Ethernet frames, and such a frame of a packet; -1
-// with a sentence.
+// Whether packets of this link type can be had as Ethernet frames, and such a frame of a packet, or
+// why it is foreign; -1 with a sentence.
 bool capture_link_is_known(unsigned link);
-int capture_link_to_ethernet(const struct capture *c, unsigned link, struct capture_frame *out,
+int capture_link_to_ethernet(struct capture *c, unsigned link, struct capture_frame *out,
                              struct sk_error *err);
 
 // ---- ng.c

@@ -42,8 +42,8 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
     const char *name = pcap_datalink_val_to_name((int)link);
     return sk_fail(
         err,
-        "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
-        "header or with one of Linux, PPP or PPI (NULL, RAW, LINUX_SLL, LINUX_SLL2, PPP, PPI)",
+        "%s: %s link type is %s (%u), in which Silken finds neither Ethernet nor IP; if these are "
+        "there after N bytes, 'editcap -C N -T ether' (or -T rawip) of Wireshark takes them off",
         c->path, whose, name ? name : "unknown", link);
 }
 
@@ -73,9 +73,13 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
 static int capture_pcap_open(struct capture *c, struct sk_error *err) {
     const uint8_t *at = source_at(&c->source);
     uint32_t magic = capture_get32(c, at), link = capture_get32(c, at + 20);
-    if (capture_get16(c, at + 4) != 2 || capture_get16(c, at + 6) != 4)
-        return sk_fail(err, "%s: it is a pcap of version %u.%u; only 2.4 can be read", c->path,
-                       capture_get16(c, at + 4), capture_get16(c, at + 6));
+    const unsigned minor = capture_get16(c, at + 6);
+    if (capture_get16(c, at + 4) != 2 || minor > 4)
+        return sk_fail(err, "%s: it is a pcap of version %u.%u; 2.0 to 2.4 can be read", c->path,
+                       capture_get16(c, at + 4), minor);
+    c->lengths = minor < 3    ? LENGTHS_EXCHANGED
+                 : minor == 3 ? LENGTHS_PERHAPS_EXCHANGED
+                              : LENGTHS_IN_ORDER;
     c->unit_ns = magic == MAGIC_NS ? 1 : 1000;
     c->record = magic == MAGIC_LONG ? LONG_RECORD : PCAP_RECORD;
     c->fcs = link & FCS_LENGTH_SET ? (uint8_t)(2 * (link >> 28)) : 0;
@@ -113,13 +117,19 @@ static inline int capture_pcap_next(struct capture *c, struct capture_frame *out
     if (rc <= 0)
         return capture_short(c, rc, "a packet's header", err);
     const uint8_t *at = source_at(&c->source);
-    const uint32_t seconds = capture_get32(c, at), part = capture_get32(c, at + 4),
-                   length = capture_get32(c, at + 8);
+    const uint32_t seconds = capture_get32(c, at), part = capture_get32(c, at + 4);
+    uint32_t length = capture_get32(c, at + 8), wire_length = capture_get32(c, at + 12);
+    if (c->lengths == LENGTHS_EXCHANGED ||
+        (c->lengths == LENGTHS_PERHAPS_EXCHANGED && length > wire_length)) {
+        const uint32_t first = length;
+        length = wire_length;
+        wire_length = first;
+    }
     if (is_another_file(at))
         return capture_bad(c, err,
                            "another pcap starts here: captures cannot be joined by cat; give them "
                            "as several files, or merge them by mergecap");
-    if (capture_lengths(c, out, length, capture_get32(c, at + 12), c->fcs, err))
+    if (capture_lengths(c, out, length, wire_length, c->fcs, err))
         return -1;
     if (part >= NS_PER_S / c->unit_ns)
         return capture_bad(c, err, "the packet's time is invalid: %u s and %u %s", seconds, part,
@@ -164,7 +174,8 @@ static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
             .interface = &c->interface,
         };
         set_lengths(&out[got], head[2], head[3], c->fcs);
-        if (c->link != LINK_ETHER && capture_link_to_ethernet(c, c->link, &out[got], &later))
+        if (c->link != LINK_ETHER &&
+            (capture_link_to_ethernet(c, c->link, &out[got], &later) || out[got].foreign))
             break;
         c->source.from += record + head[2];
     }
@@ -243,12 +254,15 @@ int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *
 
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err) {
     int got = capture_next(c, out, err);
-    if (got <= 0)
+    if (got <= 0 || out[0].foreign)
+        return got;
+    if (!c->ng && c->lengths != LENGTHS_IN_ORDER)
         return got;
     if (!c->ng)
         return got + (c->swapped ? pcap_few(c, out + got, n - got, true)
                                  : pcap_few(c, out + got, n - got, false));
-    for (struct sk_error later; got < n && ng_waits(c) && ng_next(c, &out[got], &later) > 0;)
+    for (struct sk_error later;
+         got < n && !out[got - 1].foreign && ng_waits(c) && ng_next(c, &out[got], &later) > 0;)
         got++;
     return got;
 }

@@ -36,11 +36,14 @@ struct sk_observer *explain_observer(struct explain *x);
 // Whether the packet came.
 bool explain_found(const struct explain *x);
 
-// The turn (from 1) that packet 'number' of a capture has when it is replayed: its number, unless a
-// map says the ports of packets ('map', or null: names of a pcapng's interfaces, if they are names
-// of ports: 'mapped') and leaves some out. -1 with a sentence.
+// The turn (from 1) that packet 'number' of a capture has when it is replayed: its number, unless
+// packets before it carry neither Ethernet nor IP, or a map says the ports of packets ('map', or
+// null: names of a pcapng's interfaces, if they are names of ports: 'mapped') and leaves some out.
+// -1 with a sentence.
 int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *turn, bool *mapped,
                  struct sk_error *err);
+// The same of a capture all of which one port receives.
+int explain_turn_of_port(const char *path, uint64_t number, uint64_t *turn, struct sk_error *err);
 
 struct explain_style {
     unsigned width; // of a line, in columns

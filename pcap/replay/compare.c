@@ -198,13 +198,22 @@ static struct gold *sent_by(struct replay_compare *c, const struct capture_frame
     return name[5] && !*end && port < SK_PORTS ? &c->golds[port] : NULL;
 }
 
+// As capture_next(); what carries neither Ethernet nor IP has not been sent by a switch.
+static int replay_compare_next(struct capture *c, struct capture_frame *f, struct sk_error *err) {
+    const int rc = capture_next(c, f, err);
+    return rc > 0 && f->foreign
+               ? sk_fail(err, "%s: packet %" PRIu64 " carries neither Ethernet nor IP; %s",
+                         capture_path(c), capture_count(c), f->foreign)
+               : rc;
+}
+
 // As capture_next().
 static int next_gold(struct replay_compare *c, struct gold *g, struct sk_error *err) {
     if (!c->opt->expect_recorded)
-        return g->capture ? capture_next(g->capture, &g->frame, err) : 0;
+        return g->capture ? replay_compare_next(g->capture, &g->frame, err) : 0;
     int rc = g->capture || g->file ? 1 : next_recorded(c->opt, &g->file, &g->capture, err);
     while (rc > 0 && g->capture) {
-        rc = capture_next(g->capture, &g->frame, err);
+        rc = replay_compare_next(g->capture, &g->frame, err);
         if (rc > 0 && sent_by(c, &g->frame) == g)
             return 1;
         if (rc == 0)
@@ -220,7 +229,7 @@ static int count_silent(struct replay_compare *c, struct replay_gaps *gaps, stru
     size_t file = 0;
     int rc = next_recorded(c->opt, &file, &capture, err);
     while (rc > 0) {
-        rc = capture_next(capture, &f, err);
+        rc = replay_compare_next(capture, &f, err);
         struct gold *g = rc > 0 ? sent_by(c, &f) : NULL;
         if (g && g->n == 0)
             g->missing++;

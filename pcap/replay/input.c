@@ -2,6 +2,7 @@
 //
 // input: several captures as one stream of packets with ports, in the order of their times.
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct input {
     struct replay_map *map; // null: all of 'port'
     uint16_t port;          // of the next one
     bool more;              // there is one
-    struct tally cut, late, timeless, unknown, filtered;
+    struct tally cut, late, timeless, unknown, filtered, foreign;
+    char why[128];                        // the first foreign one is so
     uint64_t sent, notes, control, taken; // notes about packets, about the control plane
 };
 
@@ -63,6 +65,17 @@ static void replay_input_see(struct input *in) {
         replay_input_count(&in->timeless, in);
 }
 
+// What carries neither Ethernet nor IP is no switch's; it is counted.
+static bool replay_input_is_foreign(struct input *in) {
+    const char *why = in->frames[in->at].foreign;
+    if (!why)
+        return false;
+    if (in->foreign.n == 0)
+        snprintf(in->why, sizeof in->why, "%s", why);
+    replay_input_count(&in->foreign, in);
+    return true;
+}
+
 static bool replay_input_matches(const struct replay_inputs *s, const struct capture_frame *f) {
     return !s->opt->filter ||
            sk_filter_matches(s->opt->filter, f->bytes, f->length, f->wire_length);
@@ -81,6 +94,8 @@ static int replay_input_find(struct replay_inputs *s, struct input *in, bool rea
                 return rc;
             }
         }
+        if (replay_input_is_foreign(in))
+            continue;
         if (in->map)
             in->port = replay_map_port(in->map, &in->frames[in->at]);
         if (in->port < SK_PORTS && replay_input_matches(s, &in->frames[in->at]))
@@ -314,7 +329,13 @@ static void replay_input_report(const struct input *in, struct replay_counts *co
     counts->late += in->late.n;
     replay_input_say(f, in, &in->filtered, "packet does not match the filter",
                      "packets do not match the filter", "; not replayed");
-    counts->skipped += in->unknown.n + in->sent + in->notes + in->filtered.n;
+    if (in->foreign.n)
+        fprintf(f,
+                "%s: %" PRIu64 " packet%s neither Ethernet nor IP, the first is number %" PRIu64
+                " (%s); not replayed\n",
+                capture_path(in->capture), in->foreign.n,
+                in->foreign.n == 1 ? " carries" : "s carry", in->foreign.first, in->why);
+    counts->skipped += in->unknown.n + in->sent + in->notes + in->filtered.n + in->foreign.n;
 }
 
 bool replay_inputs_unmapped(const struct replay_inputs *s) {
@@ -335,6 +356,10 @@ int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *co
                          s->opt->map ? "no part of --map matches"
                                      : "no interface is called port-N; use --map");
     }
+    for (size_t i = 0; rc == 0 && i < s->opt->in.n; i++)
+        if (s->list[i].foreign.n && s->list[i].foreign.n == capture_count(s->list[i].capture))
+            rc = sk_fail(err, "%s: none of its packets carries Ethernet or IP; %s",
+                         capture_path(s->list[i].capture), s->list[i].why);
     return rc;
 }
 

@@ -6,10 +6,17 @@
 
 #include "pipeline/switch/switch_impl.h"
 
+void core_port_trapped(struct sk_core *core, uint16_t port) {
+    const bool traps = core->trap && core->trap->ports[port];
+    core->ways[port] = (uint8_t)((core->ways[port] & ~PORT_TRAPS) | (traps ? PORT_TRAPS : 0));
+}
+
 static void trap_set(struct sk_switch *sw, struct sk_trap *trap) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        sw->cores[c]->trap = trap;
-        core_watched(sw->cores[c]);
+        struct sk_core *core = sw->cores[c];
+        core->trap = trap;
+        for (uint16_t port = 0; port < SK_PORTS; port++)
+            core_port_trapped(core, port);
     }
     sw->trap = trap;
 }
@@ -70,11 +77,14 @@ void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns,
         before[c] = sw->cores[c]->observer;
         sw->cores[c]->observer = o;
         sw->cores[c]->observed |= o != NULL;
+        core_watched(sw->cores[c]);
     }
     sk_core_rx_packet(sw->cores[core], t->cores[core].port, t->cores[core].held[0], now_ns);
     sk_switch_settle(sw, now_ns);
-    for (unsigned c = 0; c < sw->n_cores; c++)
+    for (unsigned c = 0; c < sw->n_cores; c++) {
         sw->cores[c]->observer = before[c];
+        core_watched(sw->cores[c]);
+    }
 }
 
 void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns) {

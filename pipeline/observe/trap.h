@@ -3,16 +3,16 @@
 // trap: holds single packets of a running switch before they are processed, so that a caller can
 // trace them exactly.
 //
-// While a trap is set, 'match' is called for each packet of a burst. A packet that matches is held,
-// with those after it in the burst, and its port is no longer polled (ports.c calls sk_core_holds),
-// so that no packet of the port overtakes it; all other ports go on. The control thread reads 'hit'
-// now and then, pauses the cores, lets packets between two cores arrive (sk_switch_settle), and
-// runs the packet alone with sk_trap_run_first(): the cores then have no other packets but those
-// that wait in queues of ports with a speed. sk_trap_run_rest() runs the packets after it, which
-// may be trapped in turn.
+// While a trap is set, 'match' is called for each packet of a burst that one of its 'ports'
+// received. A packet that matches is held, with those after it in the burst, and its port is no
+// longer polled (ports.c calls sk_core_holds), so that no packet of the port overtakes it; all
+// other ports go on. The control thread reads 'hit' now and then, pauses the cores, lets packets
+// between two cores arrive (sk_switch_settle), and runs the packet alone with sk_trap_run_first():
+// the cores then have no other packets but those that wait in queues of ports with a speed.
+// sk_trap_run_rest() runs the packets after it, which may be trapped in turn.
 //
-// Without a trap this costs nothing: a trap is one of the reasons why a core is 'watched'
-// (switch_impl.h).
+// Without a trap this costs nothing, and with one only packets of its ports pay: one bit of what a
+// core knows of a port (PORT_TRAPS of switch_impl.h) keeps them from the fast path.
 //
 // A trap does not see frames that come by sk_core_rx() instead of in a burst.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
@@ -29,6 +29,7 @@ struct sk_trap {
     // On the threads of the cores, perhaps of several at a time.
     bool (*match)(void *aux, uint16_t port, const uint8_t *frame, uint32_t length);
     void *aux;
+    bool ports[SK_PORTS]; // not to be changed while the trap is set
     struct {
         atomic_bool hit;
         uint16_t port;
@@ -38,8 +39,8 @@ struct sk_trap {
 };
 
 // ---- while no core runs ----
-// Zeroed but for 'match' and 'aux'; it must live until another one, or null, is set. What is held
-// is let go on.
+// Zeroed but for 'match', 'aux' and 'ports'; it must live until another one, or null, is set. What
+// is held is let go on.
 void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns);
 // A core that holds a packet, or -1.
 int sk_trap_hit(const struct sk_switch *sw);

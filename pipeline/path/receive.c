@@ -123,7 +123,8 @@ void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet
 
 // They need not wait for anything, and nothing is before them.
 static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
-    return send_is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
+    return send_is_plain(core) && dev_port < SK_PORTS &&
+           (core->ways[dev_port] & (PORT_RECEIVES | PORT_TRAPS)) == PORT_RECEIVES &&
            !core->pipes[sk_port_pipe(dev_port)].ingress.first;
 }
 
@@ -377,7 +378,8 @@ static void receive_end_burst(struct sk_core *core, uint16_t dev_port, const str
 unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *p,
                           unsigned n, uint64_t now_ns) {
     if (n > BURST || !run_at_once(core, dev_port)) {
-        for (unsigned i = 0; i < n && !(core->trap && core_trap(core, dev_port, p + i, n - i)); i++)
+        const bool traps = dev_port < SK_PORTS && core->ways[dev_port] & PORT_TRAPS;
+        for (unsigned i = 0; i < n && !(traps && core_trap(core, dev_port, p + i, n - i)); i++)
             sk_core_rx_packet(core, dev_port, p[i], now_ns);
         return sk_core_run(core, now_ns);
     }

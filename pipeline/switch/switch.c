@@ -112,6 +112,7 @@ void core_port_changed(struct sk_core *core, uint16_t port) {
     const bool at_once = ours && !p->queue.listed && (s->up || again);
     core->ways[port] = (uint8_t)((ours ? PORT_RECEIVES : 0) | (at_once && !again ? PORT_SENDS : 0) |
                                  (at_once && again ? PORT_RECIRCULATES : 0));
+    core_port_trapped(core, port);
     p->longest = s->longest;
     p->longest_tagged = s->longest_tagged;
     memcpy(p->metadata, s->metadata, sizeof p->metadata);

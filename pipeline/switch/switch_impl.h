@@ -142,9 +142,10 @@ struct port {
 
 // What a core does with a packet of the port without asking any further.
 enum {
-    PORT_RECEIVES = 1,    // it is there and this core's
-    PORT_SENDS = 2,       // and it is ready to send and has no queue of its own
-    PORT_RECIRCULATES = 4 // the same of one that recirculates, which does not send
+    PORT_RECEIVES = 1,     // it is there and this core's
+    PORT_SENDS = 2,        // and it is ready to send and has no queue of its own
+    PORT_RECIRCULATES = 4, // the same of one that recirculates, which does not send
+    PORT_TRAPS = 8         // the trap wants to see what it receives
 };
 
 // What one lcore owns, and touches for each packet: its pipes, buffers, queues, counts and clock,
@@ -169,7 +170,7 @@ struct sk_core {
     struct sk_observer *observer;
     struct recorder_core *recorder; // null: no one records
     struct sk_trap *trap;           // null: none is set
-    bool watched;                   // somebody observes, or traps
+    bool watched;                   // somebody observes
     bool observed;                  // there has been an observer: packets may still name it
     uint16_t shaped[SK_PORTS];      // ports that have or had a speed
     uint32_t n_shaped;
@@ -320,7 +321,7 @@ void tell_mirrored(const struct sk_core *core, const struct sk_packet *p,
 
 // Sets 'watched'.
 static inline void core_watched(struct sk_core *core) {
-    core->watched = core->observer || core->trap;
+    core->watched = core->observer;
 }
 
 // Counts something of the packet, a copy, as dropped at 'port'.
@@ -329,6 +330,8 @@ void core_refuse(struct sk_core *core, const struct sk_packet *p, uint16_t port,
 // Counts the packet as dropped at 'port' and takes its buffer back.
 void core_drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
 
+// trap.c: sets PORT_TRAPS in what the core knows of the port, or takes it away.
+void core_port_trapped(struct sk_core *core, uint16_t port);
 // trap.c: holds the first of n packets of a burst, and with it the others, when it is to be
 // trapped.
 bool core_trap(struct sk_core *core, uint16_t port, struct sk_packet *const *p, unsigned n);

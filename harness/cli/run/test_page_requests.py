@@ -239,6 +239,30 @@ class Requests(unittest.TestCase):
             time.sleep(0.05)
         self.fail("streams that are left keep their places")
 
+    def test_many_who_never_finish(self):
+        """Half requests of hundreds, a byte more now and then: others are answered, and so is the control socket."""
+        many = [self.switch.dial() for _ in range(300)]
+        try:
+            for i, s in enumerate(many):
+                s.sendall(b"GET /events HTTP/1.1\r\nX: a" if i % 2 else b"GET / HTTP/1.1\r\nHost: loc")
+            for _ in range(3):
+                begin = time.monotonic()
+                self.assertEqual(self.switch.ask("/")[0], 200)
+                subprocess.run([SILKEN, "ctl", "-s", self.switch.socket, "stats"], stdout=subprocess.DEVNULL, check=True,
+                               timeout=60)
+                self.assertLess(time.monotonic() - begin, 10)
+                for s in many:
+                    try:
+                        s.sendall(b"b")
+                    except OSError:
+                        pass  # the switch has closed it
+            # the page does not keep a descriptor for each
+            self.assertLess(len(os.listdir(f"/proc/{self.switch.process.pid}/fd")), 100)
+        finally:
+            for s in many:
+                s.close()
+        self.assertEqual(self.switch.ask("/events")[0], 200)
+
 
 def worker(number):
     return {"table": "workers", "action": "admit",

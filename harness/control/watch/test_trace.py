@@ -107,6 +107,10 @@ class Trace(FolderCase):
                             {"port": 2, "device": "net_null1,no-rx=1"},
                             {"port": 130, "device": "net_null2,no-rx=1"}], **config}
         self.file("c.json", json.dumps(config))
+        # the checked build, which a switch that is never idle would compile in what its packets leave of the processors
+        program = self.path(config["program"])
+        subprocess.run([SILKEN, "explain", program, "00" * 60], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       check=True, timeout=600)
         with open(self.path("log"), "w", encoding="utf-8") as log:
             self.switch = subprocess.Popen([SILKEN, "run", "-c", self.path("c.json"), *options],
                                            stdout=log, stderr=subprocess.STDOUT)

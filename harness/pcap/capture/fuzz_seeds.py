@@ -8,8 +8,9 @@ import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..")]
 from captures import NS, ng_block, ng_option, pcap, section  # noqa: E402
+from links import LINKS  # noqa: E402
 
 T0 = 1_700_000_000 * NS
 MAC = bytes.fromhex("020000000001020000000004")
@@ -39,6 +40,9 @@ def captures():
                        (276, b"\x86\xdd" + bytes(9) + b"\6" + MAC[:8])):
         yield pcap([(t, head + b"\x45" + packet[1:]) for t, packet in ip], link=link)
         yield section(["port-1"], [(t, head + b"\x65" + packet[1:], 0) for t, packet in ip], link=link)
+    for link in sorted({link for link, _, _ in LINKS}):
+        of = [packet for one, packet, _ in LINKS if one == link]
+        yield pcap([(T0 + i, packet) for i, packet in enumerate(of)], link=link)
 
 
 def main(folder):

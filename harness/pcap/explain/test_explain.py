@@ -429,7 +429,7 @@ class Explain(FolderCase):
         self.refused("'0' is not the number of a packet; the first is 1", L2, f"{three}:0")
         self.refused("name one: FILE:NUMBER", L2, three)
         self.refused("it has no packet", L2, self.file("none.pcap", pcap([])))
-        self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=105)))
+        self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=195)))
         self.refused("ends", L2, self.file("cut.pcap", pcap([(T0, bytes(60))])[:50]) + ":1")
         self.refused("No such file", L2, "--pcap", "nothing:1")
         self.refused("the captures: there is no packet 7; the last one is 3", L2, "--in",

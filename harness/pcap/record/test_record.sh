@@ -26,6 +26,11 @@ wait_for() { # COMMAND...: within some seconds
     done
     return 1
 }
+# libpcap reads the same packets as our reader, which the other checks compare with what was sent.
+judged() { # FILE...
+    "$BUILD/tools/judge" "$@" >"$dir/judged" 2>&1 && [ "$(grep -c ': alike, ' "$dir/judged")" = $# ] ||
+        { cat "$dir/judged"; return 1; }
+}
 older() { # FILE: has what it had before anything was recorded
     cmp "$1" "$dir/older"
 }
@@ -54,6 +59,7 @@ check 'a second recorder is refused' refuses 'the switch is recording already' \
 check 'ends, all accounted for' stop
 check 'says what it recorded' says 'recorded 580 received + 520 sent, 60 dropped; 1 file' cat "$dir/log"
 f=$dir/run.pcapng
+check 'libpcap reads it' judged "$f"
 check 'what came in' holds "$f" "[x.data for x in p if x.direction == 'in'] == frames('$dir/in.pcap')"
 check 'what went out' holds "$f" \
     "[x.data for x in p if x.direction == 'out' and x.port == 5] == frames('$dir/out.pcap')"
@@ -219,6 +225,8 @@ check 'lets these by' holds "$dir/f.pcapng" "len(p) == 10 and s[128] == (10, 0)"
 check 'a filter of others' record --out "$dir/f.pcapng" --duration 0.2 --filter 'arp or less 99'
 check 'lets none by' holds "$dir/f.pcapng" "p == [] and s[128] == (0, 0)"
 check 'only the beginning' record --out "$dir/l.pcapng" --snaplen 17 --packets 10
+check 'libpcap reads them, of one port and two, filtered, cut' judged "$dir/n.pcapng" "$dir/s.pcapng" "$dir/p.pcapng" \
+    "$dir/f.pcapng" "$dir/l.pcapng" "$dir/unsent.pcapng"
 check 'and the whole length' holds "$dir/l.pcapng" "all(len(x.data) == 17 and x.wire == 100 for x in p)"
 piped() {
     record --quiet --out - --packets 20 >"$dir/piped.pcapng" && whole "$dir/piped.pcapng"
@@ -240,10 +248,12 @@ check 'as many files as asked for' test "$(ring_files)" = 3
 check 'no longer than asked for' test -z "$(find "$dir" -name 'ring-*' -size +1048576c)"
 check 'nearly as long' test "$(find "$dir" -name 'ring-*' -size +1000000c | wc -l)" = 2
 check 'the first ones are gone' test ! -e "$dir/ring-00001.pcapng"
+check 'libpcap reads the ring' judged "$dir"/ring-*.pcapng
 check 'all others, without a gap' whole "$dir"/ring-*.pcapng
 check 'an older ring is not touched' refuses 'exists from an earlier recording' \
     record --out "$dir/ring.pcapng" --file-size 1
 check 'all files' record --out "$dir/all.pcapng" --file-size 1 --packets 24000
+check 'libpcap reads them all' judged "$dir"/all-*.pcapng
 check 'none is gone' whole "$dir"/all-*.pcapng
 check 'their number' test "$(ls "$dir"/all-*.pcapng | wc -l)" = 4
 

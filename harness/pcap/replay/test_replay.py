@@ -447,7 +447,8 @@ class Replay(Case):
                 ("ends in a packet", good[:-5], "after 0 packets, at byte 24: the file ends in the middle of a packet"),
                 ("huge packet", huge, "after 0 packets, at byte 24: a packet of 2147483647 bytes"),
                 ("USB", pcap([], link=220), "its link type is USB_LINUX_MMAPPED (220)"),
-                ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
+                ("Zigbee", pcap([], link=195), "in which Silken finds neither Ethernet nor IP; if these are there after N bytes, "
+                 "'editcap -C N -T ether'"),
                 ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is invalid"),
                 ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap starts here"),
                 ("two orders", good + pcap([(T0, frame("01"))], order=">"), "another pcap starts here"),

@@ -482,7 +482,7 @@ class Running(Case):
         ng_packet = bytearray(ng)
         ng_packet[ng_at + 20:ng_at + 24] = b"\xf0\xff\xff\xff"
         compressed = gzip.compress(good, 0)
-        wrong = ng + section(["lo"], [(T0, bytes(20), 0)], link=105)
+        wrong = ng + section(["lo"], [(T0, bytes(20), 0)], link=195)
         for name, data, sentence, n in (
                 ("cut", good[:at + 20], f"after 150 packets, at byte {at}: the file ends in the "
                  "middle of a packet", 150),
@@ -495,7 +495,7 @@ class Running(Case):
                 ("pcapng, a huge packet", bytes(ng_packet),
                  f"a packet of 4294967280 bytes in a block of {ng_size}", 150),
                 ("pcapng, a section of another link type", wrong,
-                 "its interface 0 (lo)'s link type is IEEE802_11 (105)", 200),
+                 "its interface 0 (lo)'s link type is IEEE802_15_4 (195)", 200),
                 ("gzip that ends", compressed[:len(compressed) // 2],
                  "the compressed file ends too early", None),
         ):
