@@ -214,7 +214,7 @@ static int lossy_train(struct lossy *s) {
 
 struct lossy_verdict {
     uint64_t tensors, below_bound, elements, missing, wrong;
-    uint64_t sent, repeated, came, lost, marked, segments;
+    uint64_t sent, repeated, needless, came, lost, marked, segments;
 };
 
 static struct lossy_verdict lossy_sum(const struct lossy *s) {
@@ -228,6 +228,7 @@ static struct lossy_verdict lossy_sum(const struct lossy *s) {
         v.wrong += one->wrong;
         v.sent += one->stats.packets_sent;
         v.repeated += one->stats.repeated;
+        v.needless += one->stats.needless;
         v.came += one->stats.packets_came;
         v.lost += one->stats.packets_lost;
         v.marked += one->stats.marked;
@@ -250,9 +251,10 @@ static double lossy_share(uint64_t part, uint64_t whole) {
 }
 
 static void lossy_report_traffic(struct lossy *s, const struct lossy_verdict *v) {
-    char a[27], b[27];
-    report_result(&s->report, "data packets sent", "%s, of them %s again",
-                  report_grouped(v->sent, a), report_grouped(v->repeated, b));
+    char a[27], b[27], c[27];
+    report_result(&s->report, "data packets sent", "%s, of them %s again, %s without need",
+                  report_grouped(v->sent, a), report_grouped(v->repeated, b),
+                  report_grouped(v->needless, c));
     report_result(&s->report, "important", "%.0f %% of packets",
                   lossy_share(v->marked, v->segments));
     report_result(&s->report, "loss rate seen", "%.2f %% of packets",
