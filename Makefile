@@ -24,6 +24,8 @@
 #   make collectives-faults 20,000 seeds of collective operations over bad links, with restarts (SEEDS=20000 FROM=1)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
 #   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
+#   make dlcp-demos     `silken demo --protocol dlcp`: networks, losses, rings, spines, five seeds; a table, in about
+#                   an hour (WORDS="deep loss10 1": these; RESUME=1 goes on where another run ended)
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
@@ -546,7 +548,9 @@ libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 # ---- DLCP ----
 dlcp-faults: $(BUILD)/harness/hosts/dlcp/test_faults
 	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
-.PHONY: dlcp-faults
+dlcp-demos: $(BUILD)/silken
+	BUILD=$(BUILD) RESUME=$(RESUME) /usr/bin/python3 harness/cli/demo/dlcp_demos.py $(WORDS)
+.PHONY: dlcp-faults dlcp-demos
 
 # ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----
 

@@ -281,7 +281,10 @@ static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *
 
 // 'i': in the list, where jobs of Libra are, too.
 static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
-    static const char *const protocols[] = {"switchml", "atp", "libra", NULL};
+    // Of these the first two are read here.
+    static const char *const protocols[] = {"switchml", "atp",   "libra", "own",
+                                            "newreno",  "cubic", "dctcp", "pias",
+                                            "pfabric",  "dlcp",  NULL};
     struct scn_job *job = &s->jobs[s->n_jobs++];
     if (!scn_is_exchange(at))
         sk_at_keys(at, job_keys);
@@ -296,7 +299,7 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     }
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
-        sk_at_fail(at, "it has no protocol (switchml, atp, libra or own)");
+        sk_at_fail(at, "it has no protocol (switchml, atp, libra, own or a transport)");
     const bool atp = job->protocol == SIM_ATP;
     if (atp)
         scenario_jobs_read_atp(s, at, job);

@@ -111,9 +111,9 @@ static int parse_share(const struct parser *p, double *out) {
         end++;
     }
     if (end == p->value || *end || errno || !(v >= 0 && v <= LARGEST_LOSS)) {
-        return demo_options_fail(
-            p, "%s takes a share of packets from 0 to %g%%, such as 1%% or 0.01, not '%s'", p->name,
-            100 * LARGEST_LOSS, p->value);
+        return demo_options_fail(p,
+                                 "%s takes a share from 0 to %g%%, such as 1%% or 0.01, not '%s'",
+                                 p->name, 100 * LARGEST_LOSS, p->value);
     }
     *out = v;
     return 0;
@@ -396,7 +396,8 @@ static int check_dlcp(const struct parser *p) {
         }
     }
     if ((o->racks > 1) != (o->spines > 0)) {
-        return demo_options_fail(p, "several racks need --spines, and these several racks");
+        return demo_options_fail(p,
+                                 "several racks need --spines, and --spines needs several racks");
     }
     return 0;
 }

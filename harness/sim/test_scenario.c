@@ -126,7 +126,8 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{\"topology\": {\"kind\": \"custom\", \"program\": \"l2\", \"switches\":"
          " [{\"name\": \"s\", \"config\": []}]}}",
          "topology.switches[0].config: must be an object"},
-        {"{" RACK ", \"jobs\": [{}]}", "jobs[0]: it has no protocol (switchml, atp, libra or own)"},
+        {"{" RACK ", \"jobs\": [{}]}",
+         "jobs[0]: it has no protocol (switchml, atp, libra, own or a transport)"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\"}]}",
          "jobs[0].servers: must be 1 to 16 hosts that are parameter servers"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"s0\"]}]}",

@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..")]
 import tally  # noqa: E402
 
+DEMOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dlcp_demos.py")
 SILKEN = os.path.abspath(os.environ.get("BUILD", "build") + "/silken")
 
 
@@ -56,6 +58,30 @@ class Demo(unittest.TestCase):
 
     def test_ring_with_loss(self):
         self.check("--network", "convolutional", "--ring", "--steps", "12", "--loss", "5%", "--workers", "3")
+
+    def demos(self, out, *words, **more):
+        environment = dict(os.environ, OUT=out, MORE="--steps 12 --bound 0", **more)
+        return subprocess.run([sys.executable, DEMOS, *words], text=True, capture_output=True, timeout=300, env=environment)
+
+    def test_table_of_demos(self):
+        """Two lines of `make dlcp-demos`, where nothing may be missing: then the accuracy is that of one process."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = folder + "/demos.csv"
+            done = self.demos(out, "convolutional", "loss10", "ring", "1")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertTrue(done.stdout.endswith("2 of 2 verified\n"), done.stdout)
+            lines = [line for line in done.stdout.splitlines() if line.startswith("| convolutional |")]
+            self.assertEqual([line.split(" | ")[-2] for line in lines], ["+0.00", "+0.00"])
+            self.assertGreater(float(lines[0].split(" | ")[3]), 5)
+            with open(out, encoding="utf-8") as f:
+                text = f.read()
+            self.assertEqual(text.count(",verified"), 2)
+            with open(out, "w", encoding="utf-8") as f:
+                f.write(text.replace("verified", "status 1: no", 1))
+            again = self.demos(out, "convolutional", "loss10", "ring", "1", RESUME="1")
+            self.assertEqual(again.returncode, 1, again.stdout)
+            self.assertTrue(again.stdout.endswith("1 of 2 verified\n"), again.stdout)
+            self.assertIn("neither a network", self.demos(out, "wide").stderr)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ static void test_protocols(void **state) {
     assert_true(good("--protocol dlcp --ring").ring);
     assert_true(good("--protocol dlcp").bound == 0.1);
     bad("--protocol dlcp --racks 2", "several racks need --spines");
-    bad("--protocol dlcp --spines 2", "several racks need --spines");
+    bad("--protocol dlcp --spines 2", "--spines needs several racks");
     bad("--protocol dlcp --servers 2", "does not take --servers");
     bad("--protocol dlcp --lanes 2", "does not take --lanes");
     bad("--protocol dlcp --elements 64", "does not take --elements");

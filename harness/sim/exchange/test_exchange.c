@@ -355,7 +355,8 @@ static void test_mistakes_are_refused(void **state) {
     static const struct {
         const char *paths, *job, *work, *why;
     } cases[] = {
-        {"\"paths\": \"flow\"", "\"protocol\": \"tcp\"", "", "must be one of"},
+        {"\"paths\": \"flow\"", "\"protocol\": \"tcp\"", "",
+         "newreno, cubic, dctcp, pias, pfabric, dlcp"},
         {"\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"mss\": 500", "",
          "of other transports only"},
         {"\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"bound\": 0.1", "", "of \"dlcp\" only"},
