@@ -537,7 +537,12 @@ static int cmd_explain_missing(const struct command *c, const struct replay_coun
     struct sk_error err;
     const uint64_t n = c->replay.skip + counts->in;
     const char *what = c->source == FROM_CAPTURE ? c->path : "the captures";
-    if (n == 0 || counts->in == 0) // the packets before it were skipped, or there was none
+    if (counts->last_left_out && counts->in == c->replay.limit)
+        sk_fail(&err,
+                "%s: packet %" PRIu64 " is one that a ToR's control plane sent; the control plane "
+                "here sends its own",
+                what, c->number);
+    else if (n == 0 || counts->in == 0) // the packets before it were skipped, or there was none
         sk_fail(&err, "%s: there is no packet %" PRIu64, what, c->number);
     else
         sk_fail(&err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64, what,

@@ -222,6 +222,10 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
     json_t *tor = json_object_get(config.value, "tor");
     if (tor && !json_is_object(tor))
         sk_at_fail(&config, "\"tor\" must be an object");
+    else if (tor && json_object_get(config.value, "cpu_port"))
+        sk_at_fail(&config,
+                   "\"tor\" has the CPU port that p4/tor is written for; \"cpu_port\" cannot "
+                   "be another");
     else if (tor)
         out->tor = kept_text(m, tor);
     json_object_del(config.value, "tor");

@@ -73,13 +73,13 @@ static struct tor_host run_tor_host_of(struct run *r) {
 
 // ---- notes for a recording ----
 
-// Whether the switch records what its CPU port sends and receives.
-static bool has_recording(const struct run *r) {
+// Whether a recording has what the CPU port sends and receives.
+static bool records_cpu_port(const struct run *r) {
     const struct sk_config_record *wanted = &r->config->record;
     bool all = wanted->n_ports == 0;
     for (size_t i = 0; i < wanted->n_ports; i++)
         all |= wanted->ports[i] == sk_switch_cpu_port_of(r->sw);
-    return all && (wanted->file || r->opt.record_path);
+    return all;
 }
 
 // Of the jobs that the switch remembers; null: there are none, or the file cannot be read, which
@@ -100,8 +100,14 @@ static void begin_journal(struct run *r) {
                                 .number = r->hash_secret,
                                 .interval = PAUSE_INTERVAL_NS,
                                 .list = down};
-    if (!has_recording(r))
+    if (!r->config->record.file && !r->opt.record_path)
         return;
+    if (!records_cpu_port(r)) {
+        fprintf(stderr,
+                "silken run: \"record\": its ports leave out the CPU port, so the recording "
+                "has no notes of the ToR's control plane\n");
+        return;
+    }
     r->journal = run_journal_new(sk_switch_cpu_port_of(r->sw));
     note.text = tor_read_state(r);
     for (size_t i = 0; i < r->n_port_list; i++)

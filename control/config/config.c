@@ -415,6 +415,8 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     struct sk_at tor = sk_at_member(root, "tor");
     if (tor.value && !json_is_object(tor.value))
         sk_at_fail(&tor, "it must be an object");
+    if (tor.value && c->has_cpu_port && c->cpu_port != SK_CPU_PORT)
+        sk_at_fail(&cpu_port, "with \"tor\" it is %u, for which p4/tor is written", SK_CPU_PORT);
     c->tor = tor.value ? config_kept(&tor) : NULL;
     config_read_libra(root, c);
     config_read_sessions(root, c);

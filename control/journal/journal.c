@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-#define PORTS 512u
+#define PORTS 512u // of four pipes of 128, of which 72 exist
+#define PIPE  128u
+#define EXIST 72u
 
 static const char *const names[JOURNAL_KINDS] = {
     [JOURNAL_BEGIN] = "control",     [JOURNAL_FRAMES] = "frames", [JOURNAL_DIGEST] = "digest",
@@ -91,7 +93,7 @@ static bool journal_read_number(const json_t *v, uint64_t *out) {
 static bool journal_read_port(const json_t *v, uint16_t *out) {
     const json_int_t n = json_integer_value(v);
     *out = (uint16_t)n;
-    return json_is_integer(v) && n >= 0 && n < (json_int_t)PORTS;
+    return json_is_integer(v) && n >= 0 && n < (json_int_t)PORTS && n % PIPE < EXIST;
 }
 
 static bool journal_read_list(const json_t *v, bool times, struct journal_note *note) {

@@ -511,8 +511,12 @@ static const struct replay_packet *next_in(struct replay *r) {
 static void play_one(struct replay *r, const struct replay_packet *p) {
     if (!r->again)
         keep_time(r, p);
-    if (!r->tor || p->port != r->cpu_port || replay_tor_takes(r->tor, p))
+    const bool goes = !r->tor || p->port != r->cpu_port || replay_tor_takes(r->tor, p);
+    if (goes)
         replay_put_in(r, p);
+    else
+        r->counts->in++; // by its number captures' packets are found
+    r->counts->last_left_out = !goes;
     if (!replay_drops_failed(r->drops) && replay_inputs_take(r->inputs, goes_in(r), &r->err))
         replay_fail(r, r->err.text);
 }
@@ -631,7 +635,8 @@ static void replay_finish(struct replay *r) {
         !r->failed)
         replay_fail(r, err.text);
     if (r->tor && !r->second)
-        replay_tor_report(r->tor, replay_inputs_control(r->inputs), r->messages);
+        replay_tor_report(r->tor, replay_inputs_control(r->inputs), r->opt->expect_recorded,
+                          r->messages);
     replay_inputs_close(r->inputs);
     replay_log_free(r->log);
     sessions_free(r->sessions);

@@ -124,6 +124,9 @@ struct replay_counts {
     uint64_t late; // packets older than the clock, taken at the clock's time
     uint64_t skipped; // packets that no port received (of mapped captures), or no filter matched
     struct replay_packet last; // that went in, or is about to; its bytes while it is on its way
+    // It is one that a ToR's control plane sent: the one of the replay sends its own, so it was
+    // counted and did not go in.
+    bool last_left_out;
 };
 
 enum replay_result { REPLAY_GOOD, REPLAY_DIFFERS, REPLAY_UNUSABLE };

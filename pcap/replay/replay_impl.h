@@ -97,8 +97,9 @@ bool replay_tor_is_behind(struct replay_tor *t);
 // Of a packet that the CPU port received: whether it goes in. The control plane of now may not have
 // sent it; what it sent before goes in first.
 bool replay_tor_takes(struct replay_tor *t, const struct replay_packet *p);
-// Lines about what went otherwise than when it was recorded. 'notes': that the captures had.
-void replay_tor_report(const struct replay_tor *t, uint64_t notes, FILE *messages);
+// Lines about what went otherwise than when it was recorded. 'notes': that the captures had;
+// 'recorded': they are of a recorded run.
+void replay_tor_report(const struct replay_tor *t, uint64_t notes, bool recorded, FILE *messages);
 
 // ---- pace.c
 struct replay_pace {

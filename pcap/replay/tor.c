@@ -2,7 +2,9 @@
 //
 // The control plane of a ToR beside a replay: by the notes of a recorded run, or in the captures'
 // time.
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,9 @@
 #define TICK_NS      UINT64_C(1000000)
 #define LONG_TICK_NS UINT64_C(1000000000)
 // Timers are looked at the less often the longer nothing has happened: late by a 1024th of that, or
-// captures with days of silence would take hours.
+// captures with days of silence would take hours. None of them is longer than REST_NS.
 #define QUIET_SHARE UINT64_C(1024)
+#define REST_NS     UINT64_C(3600000000000)
 // A recorded control plane has taken, or its switch has received, everything that is so old: what
 // is left then is not what was there when the run was recorded.
 #define OLD_NS UINT64_C(1000000000)
@@ -56,7 +59,7 @@ struct replay_tor {
     struct sk_digest_reader reader;
     struct sk_digest *digests; // that wait, from 'first_digest' on
     size_t first_digest, n_digests, room;
-    char state_path[64]; // of the file of jobs; "": there is none
+    char *state_folder, *state_path; // of the file of jobs; null: there is none
     uint64_t random;
     uint64_t sent, received; // frames of the recorded control plane: in notes, and by the CPU port
     uint64_t tick, happened; // the next tick; when something happened last
@@ -222,24 +225,45 @@ static struct kept *keep(struct replay_tor *t, json_t *json) {
 static const struct sk_at *section_of(struct replay_tor *t, const json_t *section) {
     json_t *own = json_deep_copy(section);
     json_object_del(own, "state");
-    if (t->state_path[0])
+    if (t->state_path)
         json_object_set_new(own, "state", json_string(t->state_path));
     return &keep(t, own)->at;
 }
 
+// In a folder of its own: what the control plane cannot understand it puts beside the file.
 static int write_state(struct replay_tor *t, const char *text, struct sk_error *err) {
-    char path[] = "/tmp/silken-replay-jobs-XXXXXX";
+    const char *folder = getenv("TMPDIR");
     const size_t length = strlen(text);
-    const int fd = mkstemp(path);
+    if (asprintf(&t->state_folder, "%s/silken-replay-XXXXXX", folder && *folder ? folder : "/tmp") <
+        0)
+        abort();
+    if (!mkdtemp(t->state_folder)) {
+        const int why = errno;
+        free(t->state_folder);
+        t->state_folder = NULL;
+        return sk_fail(err, "cannot make a folder for the recorded jobs: %s", strerror(why));
+    }
+    if (asprintf(&t->state_path, "%s/jobs.json", t->state_folder) < 0)
+        abort();
+    const int fd = open(t->state_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     const bool good = fd >= 0 && write(fd, text, length) == (ssize_t)length;
     const int why = errno;
     if (fd >= 0)
         close(fd);
-    if (fd >= 0)
-        memcpy(t->state_path, path, sizeof path);
-    return good ? 0
-                : sk_fail(err, "cannot write the recorded jobs into a file of /tmp: %s",
-                          strerror(why));
+    return good ? 0 : sk_fail(err, "cannot write %s: %s", t->state_path, strerror(why));
+}
+
+static void remove_state(struct replay_tor *t) {
+    DIR *d = t->state_folder ? opendir(t->state_folder) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    if (t->state_folder)
+        rmdir(t->state_folder);
+    free(t->state_folder);
+    free(t->state_path);
 }
 
 static int begin_of_notes(struct replay_tor *t, struct sk_error *err) {
@@ -328,8 +352,7 @@ void replay_tor_free(struct replay_tor *t) {
         free(k->ports);
         free(k);
     }
-    if (t->state_path[0])
-        unlink(t->state_path);
+    remove_state(t);
     free(t->digests);
     free(t);
 }
@@ -357,7 +380,7 @@ void replay_tor_settle(struct replay_tor *t, uint64_t now) {
         }
         any |= more;
     }
-    if (any) {
+    if (any || t->tick == UINT64_MAX) {
         t->happened = now;
         if (t->tick > now + TICK_NS)
             t->tick = now + TICK_NS;
@@ -366,7 +389,12 @@ void replay_tor_settle(struct replay_tor *t, uint64_t now) {
 
 static void replay_tor_tick(struct replay_tor *t) {
     const uint64_t now = t->tick;
-    const uint64_t share = (now - t->happened) / QUIET_SHARE;
+    const uint64_t quiet = now - t->happened, share = quiet / QUIET_SHARE;
+    if (quiet > REST_NS) { // until a packet comes
+        t->tick = UINT64_MAX;
+        tor_run(t->tor, now);
+        return;
+    }
     t->tick += share < TICK_NS ? TICK_NS : share < LONG_TICK_NS ? share : LONG_TICK_NS;
     replay_tor_settle(t, now);
 }
@@ -523,8 +551,13 @@ static void replay_tor_say(FILE *f, uint64_t n, const char *one, const char *mor
         fprintf(f, "%" PRIu64 " %s\n", n, n == 1 ? one : more);
 }
 
-void replay_tor_report(const struct replay_tor *t, uint64_t notes, FILE *messages) {
+void replay_tor_report(const struct replay_tor *t, uint64_t notes, bool recorded, FILE *messages) {
     if (!t->notes) {
+        if (!notes && recorded)
+            fprintf(messages,
+                    "the recording has no notes of its control plane, as those of `silken "
+                    "record` and those without the CPU port; the one here ran in the "
+                    "captures' time\n");
         if (notes)
             fprintf(messages,
                     "the recording's notes of its control plane were not used: they need all "

@@ -171,10 +171,51 @@ class Tor(FolderCase):
         self.refused("the recording's list of ports has port 900", "--in",
                      self.recording(BEGIN, '{"ports":[{"port":900,"name":"x"}]}', packets=[(5, 1, ECHO)]))
 
+    def test_ports_that_do_not_exist(self):
+        for note in ('{"port":511,"up":false}', '{"port":72,"up":true}', '{"link":200,"up":true,"now":1}'):
+            self.refused("run.pcapng: packet 2: a note of the control plane", "--in",
+                         self.recording(BEGIN, note, packets=[(1, 1, ECHO)]))
+        self.refused("run.pcapng: packet 1: a note", "--in", self.recording(BEGIN.replace("[]", "[80]"), packets=[(1, 1, ECHO)]))
+
+    def test_jobs_that_cannot_be_read_leave_nothing(self):
+        os.mkdir(self.path("tmp"))
+        os.environ["TMPDIR"] = self.path("tmp")
+        self.addCleanup(os.environ.pop, "TMPDIR")
+        for state in ("junk", "", "{}", "{{{"):
+            self.good("--in", self.recording(BEGIN[:-1] + ',"state":' + json.dumps(state) + "}", packets=[(1, 1, ECHO)]))
+            self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_explain_counts_what_is_left_out(self):
+        asks = who_has(A, "10.0.10.2", "10.0.10.1")
+        run = self.file("run.pcapng", section(["port-1", "port-64"], [(T0, bytes(asks), 0, 1), (T0 + MS, b"\1" + bytes(67), 1, 1),
+                                                                      (T0 + 5 * MS, bytes(ECHO), 0, 1)]))
+        done = explain("--config", self.config, TOR, f"{run}:3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("10.0.20.2", done.stdout)
+        done = explain("--config", self.config, TOR, f"{run}:2")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("packet 2 is one that a ToR's control plane sent", done.stderr)
+
+    def test_years_of_silence(self):
+        """A capture without dates beside one with them."""
+        old, new = (self.file(n, pcap([(t, bytes(who_has(m, ip, "10.0.10.1")))])) for n, t, m, ip in
+                    (("old.pcap", 0, A, "10.0.10.2"), ("new.pcap", T0, B, "10.0.10.3")))
+        self.good("--in", f"1={old}", f"2={new}")
+        self.assertEqual([t for t, p in self.sent(2) if ARP in p and p[ARP].op == 2], [T0])
+
+    def test_a_recording_without_notes(self):
+        run = self.recording(packets=[(1, 1, who_has(A, "10.0.10.2", "10.0.10.1"))])
+        done = replay(TOR, "--config", self.config, "--in", run, "--expect-recorded")
+        self.assertIn("the recording has no notes of its control plane", done.stderr)
+
+    def test_another_cpu_port(self):
+        config = self.file("cpu.json", json.dumps({**CONFIG, "cpu_port": 192}))
+        self.refused('cpu_port: with "tor" it is 64, for which p4/tor is written', *self.routed(), config=config)
+
     def test_notes_of_what_does_not_happen(self):
         """Facts that nobody asks for, requests and sections that are refused, more frames and writes than there are."""
         notes = [BEGIN, '{"pause":true}', '{"writes":9223372036854775807}', '{"took":-1}', '{"random":3}', '{"sent":true}',
-                 '{"refused":true}', '{"digest":5}', f'{{"frames":9000000000,"now":{T0}}}', '{"link":300,"up":true,"now":1}',
+                 '{"refused":true}', '{"digest":5}', f'{{"frames":9000000000,"now":{T0}}}', '{"link":260,"up":true,"now":1}',
                  '{"request":{"name":"x"},"op":"job.remove","now":1}', '{"request":{},"op":"no.such","now":1}',
                  '{"section":{"vlans":3}}', '{"ports":[{"port":1,"name":"a"}]}', f'{{"run":[{T0},1,1]}}',
                  'silken control, part: {"section":', 'silken control: {"vlans":[]}}', '{"run":[-1]}']
