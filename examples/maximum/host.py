@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host of maximum.p4 in Python, for a first try of a protocol in the lab, before there is a shared object:
 
-    silken lab up --no-jobs examples/maximum/maximum.json
+    silken lab up examples/maximum/network.json
     silken lab exec h0 python3 examples/maximum/host.py 0 4     (NUMBER HOSTS [PIECES])
 
 and the same on h1, h2, h3. It says "N elements verified", or what is wrong with the first one (exit status 1).

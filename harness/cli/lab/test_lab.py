@@ -245,7 +245,7 @@ class Lab(unittest.TestCase):
     def test_hosts_that_are_scripts(self):
         name = f"lab-scripts-{os.getpid()}"
         self.names.append(name)
-        up = silken("lab", "up", "--name", name, "--no-jobs", "examples/maximum/maximum.json")
+        up = silken("lab", "up", "--name", name, "examples/maximum/network.json")
         self.assertEqual(up.returncode, 0, up.stderr)
         hosts = [subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, f"h{h}", sys.executable,
                                    os.path.abspath("examples/maximum/host.py"), str(h), "4"], stdout=subprocess.PIPE,
