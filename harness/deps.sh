@@ -29,7 +29,7 @@ case "${1:-}" in
         ;;
     deb-check)
         packages='git dpkg-dev debhelper dh-python bash-completion fakeroot libopenmpi-dev libmpich-dev
-            lintian mmdebstrap autopkgtest reprotest buildah'
+            lintian mmdebstrap autopkgtest reprotest disorderfs faketime buildah'
         ;;
     *)
         echo "usage: deps.sh build|test|tools|bench|shell|tor|deb|deb-check" >&2

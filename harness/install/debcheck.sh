@@ -98,8 +98,7 @@ step_reprotest() {
     mkdir "$dir/source"
     dpkg-source -x "$debs"/silken_*.dsc "$dir/source/tree" || return 1
     reprotest --verbosity 1 --no-diffoscope --vary=-user_group,-domain_host,-kernel,-num_cpus \
-        --store-dir "$dir/built" -- null "$dir/source/tree" \
-        -c 'dpkg-buildpackage -us -uc -b' '../*.deb' || return 1
+        --store-dir "$dir/built" -c 'dpkg-buildpackage -us -uc -b' "$dir/source/tree" '../*.deb' -- null || return 1
     echo "both builds equal: $(cd "$dir/built/experiment-1" && find . -name '*.deb' | wc -l) packages" >"$logs/reprotest.says"
 }
 
