@@ -12,7 +12,7 @@
 typedef uint32_t filter_call(const uint8_t *frame, uint32_t length, uint32_t wire_length);
 
 struct filter_code {
-    filter_call *call; // null: there is none
+    filter_call *call; // null: the interpreter runs the steps
     size_t bytes;      // of its pages
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sim/sim.h"
 
 #define ARP_FRAME   60u // without a frame check sequence
@@ -25,29 +26,20 @@ struct sim_neighbour {
     unsigned n;
 };
 
-static void neighbour_put(uint8_t *at, uint64_t v, unsigned bytes) {
-    while (bytes-- > 0) {
-        at[bytes] = (uint8_t)v;
-        v >>= 8;
-    }
-}
-
-static uint32_t neighbour_get(const uint8_t *at) {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 static void neighbour_write(const struct sim_neighbour *n, uint8_t *f, unsigned op,
                             const uint8_t *to, uint32_t asked) {
     memset(f, 0, ARP_FRAME);
     memcpy(f, to, 6);
     memcpy(f + 6, n->of->mac, 6);
-    neighbour_put(f + 12, 0x0806, 2);
-    neighbour_put(f + 14, UINT64_C(0x0001080006040000) | op, 8);
+    put16(f + 12, 0x0806);
+    put32(f + 14, 0x00010800);
+    put16(f + 18, 0x0604);
+    put16(f + 20, (uint16_t)op);
     memcpy(f + 22, n->of->mac, 6);
-    neighbour_put(f + 28, n->of->address, 4);
+    put32(f + 28, n->of->address);
     if (op == ARP_REPLY)
         memcpy(f + 32, to, 6);
-    neighbour_put(f + 38, asked, 4);
+    put32(f + 38, asked);
 }
 
 static bool neighbour_is_arp(const uint8_t *f, uint32_t length) {
@@ -57,7 +49,7 @@ static bool neighbour_is_arp(const uint8_t *f, uint32_t length) {
 static bool neighbour_wants(const struct sim_app *a, const uint8_t *f, uint32_t length) {
     const struct sim_neighbour *n = (const struct sim_neighbour *)a;
     return neighbour_is_arp(f, length) &&
-           (neighbour_get(f + 38) == n->of->address || neighbour_get(f + 28) == n->of->gateway);
+           (get32(f + 38) == n->of->address || get32(f + 28) == n->of->gateway);
 }
 
 static void neighbour_deliver(struct sim_app *a, const uint8_t *f, uint32_t length, uint64_t now) {
@@ -65,13 +57,12 @@ static void neighbour_deliver(struct sim_app *a, const uint8_t *f, uint32_t leng
     (void)now;
     if (!neighbour_wants(a, f, length))
         return;
-    if (neighbour_get(f + 28) == n->of->gateway) {
+    if (get32(f + 28) == n->of->gateway) {
         memcpy(n->gateway, f + 22, 6);
         n->knows_gateway = true;
     }
-    if (f[21] == ARP_REQUEST && neighbour_get(f + 38) == n->of->address && !n->sim->real &&
-        n->n < WAITING)
-        neighbour_write(n, n->answers[n->n++], ARP_REPLY, f + 22, neighbour_get(f + 28));
+    if (f[21] == ARP_REQUEST && get32(f + 38) == n->of->address && !n->sim->real && n->n < WAITING)
+        neighbour_write(n, n->answers[n->n++], ARP_REPLY, f + 22, get32(f + 28));
 }
 
 static size_t neighbour_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {

@@ -3,9 +3,9 @@
 // journal: notes about the ToR's control plane in the recording of a switch that records itself
 // (control/journal/journal.h has what they say).
 //
-// Notes that come before the recording wait for it. Runs of the control plane, a thousand in a
-// second, of which nothing follows share a note. All calls on the control thread, or before there
-// is one; with a null journal they do nothing.
+// Notes that come before the recording wait for it. The control plane runs a thousand times a
+// second; runs after which nothing happens share a note. All calls on the control thread, or before
+// it is started; with a null journal they do nothing.
 #ifndef SILKEN_CLI_RUN_JOURNAL_H
 #define SILKEN_CLI_RUN_JOURNAL_H
 

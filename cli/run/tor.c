@@ -82,8 +82,8 @@ static bool records_cpu_port(const struct run *r) {
     return all;
 }
 
-// Of the jobs that the switch remembers; null: there are none, or the file cannot be read, which
-// the control plane will say.
+// The text of the file of jobs that the switch remembers. Null: it has no such file, or cannot read
+// it, which the control plane says itself.
 static char *tor_read_state(struct run *r) {
     const char *named = json_string_value(json_object_get(r->config->tor->value, "state"));
     struct sk_error ignored;

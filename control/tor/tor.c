@@ -92,21 +92,17 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
         return;
     }
     t->host.pause(t->host.aux);
-    uint64_t n = 0;
-    if (t->host.recall && t->host.recall(t->host.aux, TOR_FACT_WRITES, &n)) {
-        for (uint64_t i = 0; i < n && tor_wanted_waits(t->wanted); i++) // as below
-            tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
-    } else {
-        // the processor's time: one that was interrupted makes no more pauses for it
-        const uint64_t end = sk_clock_worked() + PAUSE_NS;
-        for (; n < most && tor_wanted_waits(t->wanted); n++) {
-            if (n > 0 && sk_clock_worked() > end)
-                break;
-            tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
-        }
-        if (t->host.learn)
-            t->host.learn(t->host.aux, TOR_FACT_WRITES, n);
+    uint64_t all = most, n = 0;
+    const bool known = t->host.recall && t->host.recall(t->host.aux, TOR_FACT_WRITES, &all);
+    // the processor's time: one that was interrupted makes no more pauses for it
+    const uint64_t end = known ? UINT64_MAX : sk_clock_worked() + PAUSE_NS;
+    for (; n < all && tor_wanted_waits(t->wanted); n++) {
+        if (n > 0 && sk_clock_worked() > end)
+            break;
+        tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
     }
+    if (!known && t->host.learn)
+        t->host.learn(t->host.aux, TOR_FACT_WRITES, n);
     if (t->host.resume)
         t->host.resume(t->host.aux);
 }

@@ -2,8 +2,8 @@
 //
 // link_impl: what packets of a link type carry; for link.c and the files of its kinds.
 //
-// A reader takes what is in front of the packet off and returns the link type of the rest, or one
-// of the last ones below, which have no number elsewhere.
+// A reader removes the header before the packet and returns the link type of the rest, or one of
+// the last ones below, which have no number elsewhere.
 #ifndef SILKEN_PCAP_CAPTURE_LINK_IMPL_H
 #define SILKEN_PCAP_CAPTURE_LINK_IMPL_H
 

@@ -9,7 +9,7 @@
 //     NFLOG     family 1, version 1, group 2; then length 2 and type 2, of the machine, value, pad
 //     PFLOG     length 1, family 1, ...; the length is rounded up to 4
 //     Juniper   4d 47 43, flags 1; a length 2 and so many bytes, if the flags say so
-//     DSA, EDSA a switch's tag after the addresses: 4 bytes; da da 0 0 in front of them
+//     DSA, EDSA a switch's tag after the addresses: 4 bytes; EDSA has da da 0 0 before them
 //     Broadcom  a switch's tag after the addresses: 4 bytes
 //     mPacket   a preamble with what the frame is, 8 (802.3br); frame, check sequence
 #include "pcap/capture/link_impl.h"

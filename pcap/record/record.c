@@ -349,6 +349,14 @@ static bool is_unsent(const struct sk_record *r) {
     return r->kind == SK_RECORD_DROPPED && r->n_drops && r->drops[0].reason == SK_DROP_TX_FULL;
 }
 
+// The file has a record of this time, the latest.
+static void goes_to(struct record_files *f, uint64_t time_ns) {
+    if (f->empty)
+        f->from_ns = time_ns;
+    f->empty = false;
+    f->to_ns = time_ns;
+}
+
 // The ports' statistics have nothing of it.
 static int write_control(struct record_files *f, const struct sk_record *r, struct sk_error *err) {
     char *text = strndup((const char *)r->bytes, r->length);
@@ -360,10 +368,7 @@ static int write_control(struct record_files *f, const struct sk_record *r, stru
                                        .direction = CAPTURE_UNKNOWN,
                                        .comment = text,
                                        .lost = r->lost};
-    if (f->empty)
-        f->from_ns = r->time_ns;
-    f->empty = false;
-    f->to_ns = r->time_ns;
+    goes_to(f, r->time_ns);
     const int rc = capture_write(f->writer, &out, err);
     free(text);
     return rc;
@@ -395,10 +400,7 @@ static int write_one(struct record_files *f, const struct sk_record_reader *read
     struct port *p = &f->ports[r->port];
     f->n_ports += !p->listed;
     p->listed = true;
-    if (f->empty)
-        f->from_ns = r->time_ns;
-    f->empty = false;
-    f->to_ns = r->time_ns;
+    goes_to(f, r->time_ns);
     p->packets += r->kind != SK_RECORD_DROPPED;
     f->counts.received += r->kind == SK_RECORD_RECEIVED;
     f->counts.sent += r->kind == SK_RECORD_SENT && r->n_drops == 0;

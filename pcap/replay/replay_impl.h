@@ -56,7 +56,8 @@ struct replay_notes;
 // recording does not begin with one; or -1 with a sentence.
 int replay_notes_open(const struct replay_options *opt, struct replay_notes **out,
                       struct sk_error *err);
-// The next one, valid until it is taken; null: there is none, or 'err' of replay_notes_failed().
+// The next one, valid until it is taken. Null: the recording has no more, or cannot be read, which
+// replay_notes_failed() says.
 const struct replay_note *replay_notes_peek(struct replay_notes *n);
 void replay_notes_take(struct replay_notes *n);
 bool replay_notes_failed(const struct replay_notes *n, struct sk_error *err);

@@ -59,7 +59,7 @@ struct replay_tor {
     struct sk_digest_reader reader;
     struct sk_digest *digests; // that wait, from 'first_digest' on
     size_t first_digest, n_digests, room;
-    char *state_folder, *state_path; // of the file of jobs; null: there is none
+    char *state_folder, *state_path; // of the file of jobs; null: the notes have none
     uint64_t random;
     uint64_t sent, received; // frames of the recorded control plane: in notes, and by the CPU port
     uint64_t tick, happened; // the next tick; when something happened last

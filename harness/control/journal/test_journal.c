@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notes about a control plane: each kind is read as it was written, and what is none gets a
-// sentence.
+// Notes about a control plane: each kind is read as it was written, and a text that is no note gets
+// a sentence.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
