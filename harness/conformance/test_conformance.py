@@ -48,7 +48,7 @@ def main():
     check("it is shown as such", "elsewhere: " in output and "reference: 7" in output, output)
     status, tally, output = run("samples", os.path.join(HERE, "errors_outputs"))
     check("a folder without programs is no success", status == 2, output)
-    status, tally, output = run("samples", samples, "-I", "/nonexistent")
+    status, tally, output = run("samples", samples, "-I", "/no/such")
     check("a folder that is not there is no success", status == 2, output)
     print(f"{passed} passed, {failed} failed")
     return failed != 0

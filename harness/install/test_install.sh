@@ -5,7 +5,7 @@
 # of the tree; `make uninstall` removes it.
 . harness/control/running.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL SILKEN_ROOT SILKEN_INCLUDE
-GIT_DIR=/nonexistent # as if there were none
+GIT_DIR=/no/such # as if there were none
 SILKEN_CACHE=$dir/cache
 export GIT_DIR SILKEN_CACHE
 mkdir -m 700 "$SILKEN_CACHE"

@@ -41,7 +41,7 @@ def tearDownModule():
 def refused(*words):
     """What the program says that it does not take."""
     done = subprocess.run([SILKEN, *words], capture_output=True, text=True, timeout=60, check=False,
-                          stdin=subprocess.DEVNULL, env={**os.environ, "SILKEN_SOCKET": "/nonexistent/socket"})
+                          stdin=subprocess.DEVNULL, env={**os.environ, "SILKEN_SOCKET": "/no/such/socket"})
     assert done.returncode == 2, (words, done)
     return done.stderr
 

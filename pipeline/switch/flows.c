@@ -64,10 +64,12 @@ static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
-// Of what is behind an IP header: ports, and TCP's flags, since the last packet of a segment that a
-// host sends has others than those before it, and programs look at them.
+// Of what follows an IP header: ports, and TCP's flags, since the last packet of a segment that a
+// host sends has others than those before it, and programs look at them. Of ICMP its type and code:
+// a host's requests and its answers would drive each other out.
 static uint64_t flow_of_transport(uint8_t protocol, const uint8_t *at) {
-    const uint64_t ports = has_ports(protocol) ? half(at) : 0;
+    const bool icmp = protocol == 1 || protocol == 58;
+    const uint64_t ports = has_ports(protocol) ? half(at) : icmp ? (uint64_t)at[0] << 8 | at[1] : 0;
     return ports ^ (uint64_t)(protocol == 6 ? at[13] : 0) << 40 ^ (uint64_t)protocol << 32;
 }
 
@@ -182,10 +184,11 @@ bool sk_flow_looks_at(const struct sk_flow *flow, const uint8_t *bits) {
 
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation) {
     struct flow_place *const p = &f->places[tag / 2 % SLOTS];
-    if (p->wait) {
+    if (p->wait && p->generation == generation) {
         p->wait--;
         return false;
     }
+    p->wait = 0; // what made it unfit, an address to be learned, say, may be gone
     const bool again = p->seen == tag && p->generation == generation;
     p->seen = tag;
     p->generation = generation;

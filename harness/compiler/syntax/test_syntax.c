@@ -677,15 +677,15 @@ static void test_preprocess_errors(void **state) {
     struct arena *a = arena_new();
     struct diag *d = diag_new(a);
     size_t length;
-    assert_null(preprocess_p4(a, d, "/nonexistent/x.p4", NULL, &length));
+    assert_null(preprocess_p4(a, d, "/no/such/x.p4", NULL, &length));
     assert_null(preprocess_p4(a, d, "/tmp", NULL, &length));
-    const char *dirs[] = {"/nonexistent", "README.md"};
+    const char *dirs[] = {"/no/such", "README.md"};
     struct preprocess_options opt = {.include_dirs = dirs, .n_include_dirs = 2};
     assert_null(preprocess_p4(a, d, "p4/l2/l2.p4", &opt, &length));
     assert_printed(
-        d, "silken: error: cannot read '/nonexistent/x.p4': No such file or directory\n"
+        d, "silken: error: cannot read '/no/such/x.p4': No such file or directory\n"
            "silken: error: cannot read '/tmp': it is a folder\n"
-           "silken: error: cannot look for included files in '/nonexistent': No such file or "
+           "silken: error: cannot look for included files in '/no/such': No such file or "
            "directory\n"
            "silken: error: cannot look for included files in 'README.md': Not a directory\n");
     arena_free(a);

@@ -562,8 +562,8 @@ static void test_jobs(void **state) {
             with(new_job("b", ONE_WORKER, ONE_SERVER, 10), "protocol", json_string("atp")),
             "whose jobs are of");
     request(&n, "job.add",
-            with(new_job("b", ONE_WORKER, ONE_SERVER, 10), "layout", json_string("/nonexistent")),
-            "/nonexistent");
+            with(new_job("b", ONE_WORKER, ONE_SERVER, 10), "layout", json_string("/no/such")),
+            "/no/such");
     request(&n, "job.add",
             with(new_job("b", ONE_WORKER, ONE_SERVER, 10), "parameters", json_integer(50)),
             "and the job has 50");

@@ -230,8 +230,8 @@ class Control(unittest.TestCase):
         self.refused("misses", misses=0)
         self.refused("beats", beats=3)
         self.refused("lossless: it must be true or false", lossless=3)
-        self.refused("/nonexistent", standby="/nonexistent")
-        self.refused("/nonexistent", jobs=[{"name": "x", "layout": "/nonexistent", "parameters": 1, "workers": [],
+        self.refused("/no/such", standby="/no/such")
+        self.refused("/no/such", jobs=[{"name": "x", "layout": "/no/such", "parameters": 1, "workers": [],
                                             "servers": []}])
         self.assertEqual(self.two.ask("job.list")["jobs"], [])
 

@@ -82,7 +82,7 @@ static void test_configurations(void **state) {
     REFUSED(device, "tape:1", "tape:1");
     REFUSED(self.mac, "02", "the station's address");
     REFUSED(switch_address.ip, "10.0.0", "the switch's address");
-    REFUSED(layout, "/nonexistent", "/nonexistent");
+    REFUSED(layout, "/no/such", "/no/such");
     const struct silken_kv_switch other[] = {{{"02:00:00:00:00:fd", "10.0.0.253"}, layout_path},
                                              {{"02:00:00:00:00:fd", "10.0.0"}, layout_path},
                                              {{"02:00:00:00:00:fd", "10.0.0.253"}, NULL}};

@@ -21,6 +21,7 @@
 #include "harness/pipeline/sides.h"
 #include "stages/checksum.h"
 #include "pipeline/switch/core.h"
+#include "pipeline/switch/flows.h"
 
 #define FRAME 256u
 #define POOL  16u
@@ -299,6 +300,33 @@ static void test_same_as_one_by_one(void **state) {
     sk_program_free(prog);
 }
 
+// What the places of flows do with what was unfit, and which packets share one.
+static void test_places(void **state) {
+    (void)state;
+    uint8_t request[FRAME] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 0x08, 0x00, 0x45};
+    uint8_t answer[FRAME];
+    request[14 + 9] = 1;  // ICMP
+    request[14 + 20] = 8; // an echo is asked for
+    memcpy(answer, request, sizeof answer);
+    answer[14 + 20] = 0;
+    assert_int_not_equal(sk_flow_tag(request, 1), sk_flow_tag(answer, 1));
+    answer[14 + 20] = 8;
+    answer[14 + 24] = 7; // another number
+    assert_int_equal(sk_flow_tag(request, 1), sk_flow_tag(answer, 1));
+
+    struct sk_flows *f = sk_flows_new();
+    assert_non_null(f);
+    const uint32_t tag = sk_flow_tag(request, 1);
+    assert_false(sk_flows_wants(f, tag, 5));
+    assert_true(sk_flows_wants(f, tag, 5));
+    sk_flows_refuse(f, tag);
+    for (unsigned i = 0; i < 100; i++)
+        assert_false(sk_flows_wants(f, tag, 5));
+    assert_false(sk_flows_wants(f, tag, 6)); // the tables are others: the first since
+    assert_true(sk_flows_wants(f, tag, 6));
+    sk_flows_free(f);
+}
+
 // ---- packets that came as one frame ----
 
 #define ALIKE 6u
@@ -485,7 +513,7 @@ static void test_of_the_moment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_one_by_one),
-                                       cmocka_unit_test(test_alike),
+                                       cmocka_unit_test(test_places), cmocka_unit_test(test_alike),
                                        cmocka_unit_test(test_of_the_moment)};
     return cmocka_run_group_tests_name("flows", tests, NULL, NULL);
 }
