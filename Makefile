@@ -29,6 +29,7 @@
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
+#   make campaign   new seeds and fuzzing for as long as there is time, counted in docs/campaigns.csv (SECONDS=3600, WORDS)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make figures-dlcp   the DLCP paper's experiments in the simulator: docs/figures-dlcp.md
 #   make figures-dlcp-training  what training loses when gradients are lost: the same document
@@ -551,6 +552,12 @@ dlcp-faults: $(BUILD)/harness/hosts/dlcp/test_faults
 dlcp-demos: $(BUILD)/silken
 	BUILD=$(BUILD) RESUME=$(RESUME) /usr/bin/python3 harness/cli/demo/dlcp_demos.py $(WORDS)
 .PHONY: dlcp-faults dlcp-demos
+
+# ---- campaigns in pieces: docs/reliability.md ----
+campaign: $(BUILD)/silken $(BUILD)/.deps-tools
+	+$(MAKE) FUZZ=1 fuzzers
+	BUILD=$(BUILD) /usr/bin/python3 harness/campaign/campaign.py --seconds $(or $(SECONDS),3600) $(WORDS)
+.PHONY: campaign
 
 # ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----
 

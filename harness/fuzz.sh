@@ -4,7 +4,7 @@
 # Runs each fuzz target of build/fuzz/fuzzers for SECONDS_EACH seconds and prints "N passed, N
 # failed". Corpora grow in build/fuzz/corpus, seeded from the files the tree has; what crashes a
 # target, or takes it longer than TIMEOUT (10) seconds, is left in build/fuzz/crashes.
-#   ONLY=word      only targets whose name contains it
+#   ONLY=word      only targets whose path below harness/ contains it
 #   SEEDS=folders  P4 programs besides the tree's own (p4c's testdata/p4_16_samples, for one)
 #   INCLUDE=folder where these find what they include (p4c's p4include)
 # An hour of the compiler: make fuzz ONLY=fuzz_compile FUZZ_SECONDS=3600 SEEDS=... INCLUDE=...
@@ -77,15 +77,16 @@ seed() { # TARGET FOLDER
 }
 
 for source in $(find harness -name 'fuzz_*.c' | sort); do
-    target=$out/fuzzers/${source#harness/}
-    target=${target%.c}
+    name=${source#harness/}
+    name=${name%.c}
+    target=$out/fuzzers/$name
     [ -x "$target" ] || continue
-    name=$(basename "$target")
     case "$name" in *"${ONLY:-}"*) ;; *) continue ;; esac
     corpus=$out/corpus/$name
     mkdir -p "$corpus"
-    seed "$name" "$corpus"
+    seed "$(basename "$name")" "$corpus"
     log=$out/$name.log
+    mkdir -p "$(dirname "$log")" "$(dirname "$out/crashes/$name")"
     if "$target" -max_total_time="$seconds" -timeout="${TIMEOUT:-10}" -rss_limit_mb=4096 -max_len=65536 \
         -artifact_prefix="$out/crashes/$name-" "$corpus" >"$log" 2>&1; then
         passed=$((passed + 1))
@@ -95,7 +96,7 @@ for source in $(find harness -name 'fuzz_*.c' | sort); do
         verdict=FAILED
         grep -E 'ERROR|SUMMARY' "$log" | head -n 3
     fi
-    printf '%-24s %6ss %12s runs  %s\n' "$name" "$seconds" \
+    printf '%-36s %6ss %12s runs  %s\n' "$name" "$seconds" \
         "$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log")" "$verdict"
 done
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
