@@ -72,18 +72,29 @@ static int socket_remove_stale(const struct sockaddr_un *a, const struct sk_sock
 }
 
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
-                   struct sk_error *err) {
+                   struct sk_socket_file *file, struct sk_error *err) {
     struct sockaddr_un a;
+    struct stat st;
     if (sk_unix_address(path, kind, &a, err) || socket_remove_stale(&a, kind, err))
         return -1;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const mode_t mask = umask(0177); // nobody else, from the first moment
     const int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&a, sizeof a);
     umask(mask);
-    if (rc == 0 && listen(fd, backlog) == 0)
+    if (rc == 0 && listen(fd, backlog) == 0 && lstat(path, &st) == 0) {
+        *file = (struct sk_socket_file){.device = st.st_dev, .inode = st.st_ino};
+        memcpy(file->path, a.sun_path, sizeof file->path);
         return fd;
+    }
     sk_fail(err, "cannot make %s %s: %s", kind->name, path, strerror(errno));
     return socket_give_up(fd);
+}
+
+void sk_unlisten_unix(int fd, const struct sk_socket_file *file) {
+    struct stat st;
+    if (lstat(file->path, &st) == 0 && st.st_dev == file->device && st.st_ino == file->inode)
+        unlink(file->path);
+    close(fd);
 }
 
 void sk_socket_watch(int fd, int idle_s, int interval_s, int probes) {

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "base/error.h"
@@ -23,12 +24,20 @@ struct sk_socket_kind {
 // The address of a socket's file. 0, or -1 with a sentence if the path is empty or too long.
 int sk_unix_address(const char *path, const struct sk_socket_kind *kind, struct sockaddr_un *out,
                     struct sk_error *err);
+// The file of a socket that listens.
+struct sk_socket_file {
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    dev_t device;
+    ino_t inode;
+};
 // Makes a socket's file of mode 0600 and listens on it. Replaces a file that nobody listens to: a
-// process that was killed leaves one. Returns the caller's descriptor, or -1 with a sentence. The
-// caller removes the file. Changes the process's umask for a moment, so other threads must not make
-// files meanwhile.
+// process that was killed leaves one. Returns a descriptor and the file, both for
+// sk_unlisten_unix(), or -1 with a sentence. Changes the process's umask for a moment, so other
+// threads must not make files meanwhile.
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
-                   struct sk_error *err);
+                   struct sk_socket_file *file, struct sk_error *err);
+// Ends that. The file goes first, unless another one has its name by now.
+void sk_unlisten_unix(int fd, const struct sk_socket_file *file);
 
 // Lets TCP find out that a peer's host is gone: after 'idle_s' seconds of silence it sends 'probes'
 // every 'interval_s' seconds. Small writes are sent at once.

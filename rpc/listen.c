@@ -30,16 +30,13 @@ static int listen_tcp(const char *address, struct sk_error *err) {
     return fd < 0 ? sk_fail(err, "cannot listen on %s: %s", address, strerror(errno)) : fd;
 }
 
-int rpc_listen(const char *address, char **path, struct sk_error *err) {
+int rpc_listen(const char *address, struct sk_socket_file *file, struct sk_error *err) {
     static const struct sk_socket_kind kind = {"socket", "process"};
     const size_t n = sizeof UNIX - 1;
-    *path = NULL;
+    file->path[0] = '\0';
     if (!address || strncmp(address, UNIX, n) != 0)
         return listen_tcp(address ? address : "", err);
-    const int fd = sk_listen_unix(address + n, &kind, BACKLOG, err);
-    if (fd >= 0)
-        *path = sk_copy_text(address + n);
-    return fd;
+    return sk_listen_unix(address + n, &kind, BACKLOG, file, err);
 }
 
 static void listen_peer(const struct sockaddr_storage *a, char peer[RPC_PEER]) {

@@ -7,6 +7,7 @@
 #include <nghttp2/nghttp2.h>
 #include <openssl/ssl.h>
 
+#include "base/socket.h"
 #include "rpc/rpc.h"
 
 #define RPC_PREFIX       5u                    // bytes before a message: flag, length
@@ -110,7 +111,7 @@ struct rpc_connection {
 struct rpc_server {
     struct rpc_options options; // with the defaults
     int fd, epoll;
-    char *path; // of a Unix socket
+    struct sk_socket_file file; // of a Unix socket, else its path is empty
     bool deaf;  // the listening socket is not watched, for want of descriptors
     SSL_CTX *tls;
     nghttp2_session_callbacks *callbacks;
@@ -135,7 +136,7 @@ void rpc_give_memory(struct rpc_server *s, size_t bytes);
 // ---- listen.c ----
 // Returns a listening descriptor, or -1 with a sentence. '*path': of a Unix socket, for the caller
 // to unlink and free; or null.
-int rpc_listen(const char *address, char **path, struct sk_error *err);
+int rpc_listen(const char *address, struct sk_socket_file *file, struct sk_error *err);
 // The next connection of a listening socket, or -1 with errno.
 int rpc_accept(int fd, char peer[RPC_PEER]);
 

@@ -273,7 +273,7 @@ static int rpcs_setup(struct rpc_server *s, struct sk_error *err) {
                             "certificate");
     if (s->options.certificate && !(s->tls = rpc_tls_open(&s->options, err)))
         return -1;
-    if (rpc_connection_setup(s, err) || (s->fd = rpc_listen(s->options.address, &s->path, err)) < 0)
+    if (rpc_connection_setup(s, err) || (s->fd = rpc_listen(s->options.address, &s->file, err)) < 0)
         return -1;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->fd, &event))
@@ -309,13 +309,12 @@ void rpc_close(struct rpc_server *s) {
             rpc_connection_flush(c);
         rpcs_drop(c);
     }
-    if (s->fd >= 0)
+    if (s->fd >= 0 && s->file.path[0])
+        sk_unlisten_unix(s->fd, &s->file);
+    else if (s->fd >= 0)
         close(s->fd);
     if (s->epoll >= 0)
         close(s->epoll);
-    if (s->path)
-        unlink(s->path);
-    free(s->path);
     SSL_CTX_free(s->tls);
     nghttp2_session_callbacks_del(s->callbacks);
     nghttp2_option_del(s->http);

@@ -36,7 +36,7 @@ struct peer {
 
 struct sk_server {
     int fd;
-    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct sk_socket_file file;
     struct peer peers[SK_SOCKET_CLIENTS];
     size_t n_peers;
     bool deserted;  // the peer that records went away
@@ -65,14 +65,15 @@ static const struct sk_socket_kind socket_kind = {"control socket", "switch"};
 // ---- server ----
 
 struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
-    const int fd = sk_listen_unix(path, &socket_kind, BACKLOG, err);
+    struct sk_socket_file file;
+    const int fd = sk_listen_unix(path, &socket_kind, BACKLOG, &file, err);
     if (fd < 0)
         return NULL;
     struct sk_server *s = calloc(1, sizeof *s);
     if (!s)
         abort();
     s->fd = fd;
-    memcpy(s->path, path, strlen(path) + 1);
+    s->file = file;
     return s;
 }
 
@@ -285,7 +286,7 @@ void sk_server_publish(struct sk_server *s, json_t *event) {
 }
 
 const char *sk_server_path(const struct sk_server *s) {
-    return s->path;
+    return s->file.path;
 }
 
 void sk_server_close(struct sk_server *s) {
@@ -293,8 +294,7 @@ void sk_server_close(struct sk_server *s) {
         return;
     while (s->n_peers > 0)
         drop_peer(s, 0);
-    close(s->fd);
-    unlink(s->path);
+    sk_unlisten_unix(s->fd, &s->file);
     free(s->left);
     free(s);
 }

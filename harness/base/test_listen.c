@@ -20,6 +20,7 @@
 static const struct sk_socket_kind kind = {"test socket", "test"};
 static char folder[64], path[96];
 static struct sk_error err;
+static struct sk_socket_file file;
 
 static int set_up(void **state) {
     (void)state;
@@ -47,7 +48,7 @@ static int client(void) {
 }
 
 static void refused(const char *where, const char *why) {
-    assert_int_equal(sk_listen_unix(where, &kind, 1, &err), -1);
+    assert_int_equal(sk_listen_unix(where, &kind, 1, &file, &err), -1);
     assert_string_equal(err.text, why);
 }
 
@@ -73,7 +74,7 @@ static void a_file_is_its_owners_alone(void **state) {
     (void)state;
     struct stat st;
     const mode_t mask = umask(0);
-    const int fd = sk_listen_unix(path, &kind, 4, &err);
+    const int fd = sk_listen_unix(path, &kind, 4, &file, &err);
     assert_true(fd >= 0);
     assert_int_equal(umask(mask), 0);
     assert_int_equal(stat(path, &st), 0);
@@ -87,9 +88,9 @@ static void a_file_is_its_owners_alone(void **state) {
 
 static void a_file_that_nobody_listens_to_is_replaced(void **state) {
     (void)state;
-    close(sk_listen_unix(path, &kind, 4, &err));
+    close(sk_listen_unix(path, &kind, 4, &file, &err));
     assert_int_equal(client(), -1);
-    const int fd = sk_listen_unix(path, &kind, 4, &err);
+    const int fd = sk_listen_unix(path, &kind, 4, &file, &err);
     assert_true(fd >= 0);
     close(fd);
 }
@@ -99,7 +100,7 @@ static void a_file_in_use_stays(void **state) {
     (void)state;
     char why[200];
     int clients[8];
-    const int fd = sk_listen_unix(path, &kind, 1, &err);
+    const int fd = sk_listen_unix(path, &kind, 1, &file, &err);
     snprintf(why, sizeof why, "test socket %s is in use by another test", path);
     refused(path, why);
     for (unsigned i = 0; i < 8; i++)
@@ -110,6 +111,27 @@ static void a_file_in_use_stays(void **state) {
         if (clients[i] >= 0)
             close(clients[i]);
     close(fd);
+}
+
+static void only_its_own_file_is_removed(void **state) {
+    (void)state;
+    struct stat st;
+    const int fd = sk_listen_unix(path, &kind, 1, &file, &err);
+    assert_true(fd >= 0);
+    sk_unlisten_unix(fd, &file);
+    assert_int_equal(lstat(path, &st), -1);
+    const int before = sk_listen_unix(path, &kind, 1, &file, &err);
+    const struct sk_socket_file old = file;
+    assert_true(before >= 0);
+    assert_int_equal(unlink(path), 0);
+    const int now = sk_listen_unix(path, &kind, 1, &file, &err);
+    assert_true(now >= 0);
+    sk_unlisten_unix(before, &old);
+    const int came = client();
+    assert_true(came >= 0);
+    close(came);
+    sk_unlisten_unix(now, &file);
+    assert_int_equal(lstat(path, &st), -1);
 }
 
 static void paths_that_are_refused(void **state) {
@@ -130,6 +152,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_is_its_owners_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_nobody_listens_to_is_replaced, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(only_its_own_file_is_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_in_use_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_that_are_refused, set_up, tear_down),
     };
