@@ -311,9 +311,13 @@ static void sim_config_write(struct writer *w) {
 
 int config_write(struct sim_station *st, struct sk_error *err) {
     struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
-    const bool sets = w.sim->scenario->paths != SCN_ONE_PATH && sim_config_has(&w, "paths");
+    const bool one = w.sim->scenario->paths == SCN_ONE_PATH, paths = sim_config_has(&w, "paths");
+    const bool sets = !one && paths;
     w.macs = sim_config_has(&w, "macs");
-    if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
+    if (one && paths && !st->as->config)
+        return sk_fail(err, "the program forwards by its table 'paths', so the scenario must say "
+                            "which \"paths\" are taken: \"flow\" or \"packet\"");
+    if (!one && !paths)
         return sk_fail(err,
                        "the scenario has several \"paths\", but the program has no table 'paths'");
     const bool known = w.macs || sim_config_has(&w, "forward");

@@ -161,7 +161,7 @@ static int make_receiver(struct xpipe *p, const struct xflow *f, const char **wh
 void xdlcp_give(struct xflow *f, uint64_t bytes) {
     struct sim_exchange *x = f->x;
     struct xpipe *p = xpipe_new(x, f->from, f->to);
-    const uint32_t parts = x->as->ring ? x->n_workers : x->places[f->layer].parts;
+    const uint32_t parts = x->as->form == SCN_RING ? x->n_workers : x->places[f->layer].parts;
     const char *why = "out of memory";
     p->pieces = sk_resize(p->pieces, 1, sizeof *p->pieces);
     p->pieces[0] = (struct xpiece){f, bytes, bytes};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exchange: a training job whose hosts add up by themselves: tensors go from host to host over a
-// transport, by way of parameter servers or round a ring. The network only carries them.
+// transport, by way of parameter servers, round a ring or by the plan of another all-reduce. The
+// network only carries them.
 //
 // WORK. Each worker computes at its own pace (sim/pace.h). Servers: a gradient goes to the server
 // or servers of its tensor; when those of all workers are there, the parameters go back to all.
-// Ring: sim/transport/placement.h. What a host has for itself takes no time.
+// Ring: sim/transport/placement.h. Other all-reduces: collective.h. What a host has for itself
+// takes no time.
 //
 // FLOWS. A part of a tensor from one host to another is a flow; it begins when it is there to be
 // sent, and is complete when the receiver has it: all of it, or by DLCP as much as its bound asks
@@ -18,9 +20,9 @@
 // that gets nothing for its hard limit has failed, as has one with a flow that failed; so has the
 // job when a host crashes.
 //
-// Files: training.c (who computes, who sends what to whom), stack.c (a host's flows, pieces and
-// frames), stream.c (TCP and pFabric), dlcp.c, outcome.c (results), scenario.c (what a scenario
-// says).
+// Files: training.c (who computes, who sends what to whom), together.c (the same by a plan,
+// collective.h), stack.c (a host's flows, pieces and frames), stream.c (TCP and pFabric), dlcp.c,
+// outcome.c (results), scenario.c (what a scenario says).
 //
 // Concurrency: belongs to the run's thread.
 #ifndef SILKEN_SIM_EXCHANGE_EXCHANGE_H

@@ -5,6 +5,7 @@
 #define SILKEN_SIM_EXCHANGE_EXCHANGE_IMPL_H
 
 #include "hosts/dlcp/dlcp.h"
+#include "sim/exchange/collective.h"
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/pace.h"
@@ -18,14 +19,16 @@
 #define X_RING_WORDS 8u // bits for the steps of a ring
 #define X_ACK_BYTES  96u
 
-enum xkind { X_PUSH, X_PULL, X_RING };
+enum xkind { X_PUSH, X_PULL, X_RING, X_COLLECTIVE, X_KINDS };
 extern const char *const xkind_names[];
 
 struct xflow {
     struct sim_exchange *x;
     struct xstack *from, *to;
     enum xkind kind;
-    uint32_t layer, part, step; // part: the number of the server, or of the chunk
+    // part: the number of the server, of the chunk, or of the track; step: of a collective, the
+    // receiver's stage
+    uint32_t layer, part, step;
     uint64_t iteration;
     uint64_t bytes, given, arrived;
     uint32_t pieces; // given
@@ -101,6 +104,12 @@ struct xstack { // first member: what the host knows of it
     size_t acks_at, n_acks, ack_capacity;
 };
 
+// A part of a tensor's all-reduce that goes its own way (collective.h), in one iteration.
+struct xtrack {
+    uint32_t stage;
+    bool own; // the worker's values are out
+};
+
 struct xworker {
     struct sim_exchange *x;
     uint32_t rank;
@@ -108,10 +117,12 @@ struct xworker {
     struct sim_pace pace;
     struct sim_random random;
     struct sim_timer timer, watch;
-    uint32_t *left;     // by layer: parts that are not back
-    uint64_t *own;      // ring: by layer: own gradients that are out
-    uint32_t *received; // ring: [2 * layer + iteration's parity]
-    uint64_t *held;     // ring: steps that came before the own gradient: X_RING_WORDS each
+    uint32_t *left;        // by layer: parts that are not back
+    uint64_t *own;         // ring: by layer: own gradients that are out
+    uint32_t *received;    // ring: [2 * layer + iteration's parity]
+    uint64_t *held;        // ring: steps that came before the own gradient: X_RING_WORDS each
+    struct xtrack *tracks; // collectives: [2 * track + iteration's parity]
+    uint8_t *came;         // collectives: [the same * stages + stage]
     bool finished, failed, gone;
     uint64_t began, progress, finished_at;
     json_t *times;
@@ -143,15 +154,18 @@ struct sim_exchange {
     uint64_t *tensor_base;    // by layer: number of its first piece, for DLCP's names
     uint32_t *pieces_of;      // by layer: of each part, at most
     uint32_t *arrivals;       // [layer * n_servers + part]
-    uint64_t furthest;        // iterations that anybody has begun
-    struct xpipe **pipes;     // by slot
+    struct collective plan;   // collectives
+    uint32_t stages;
+    uint32_t *first_track; // by layer, and the number of all
+    uint64_t furthest;     // iterations that anybody has begun
+    struct xpipe **pipes;  // by slot
     uint32_t n_pipes, n_used;
     uint32_t *free_slots;
     uint32_t n_free;
-    struct xpipe **connections; // kept ones: [from * n_stations + to]
-    struct xpipe **hash;        // DLCP's pipes by name
-    struct dlcp_peer **peers;   // [from * n_stations + to]
-    struct xtimes times[3];     // by kind
+    struct xpipe **connections;   // kept ones: [from * n_stations + to]
+    struct xpipe **hash;          // DLCP's pipes by name
+    struct dlcp_peer **peers;     // [from * n_stations + to]
+    struct xtimes times[X_KINDS]; // by kind
     struct xcounts counts;
     uint64_t bytes, live_flows;
     struct xflow *flows;
@@ -167,8 +181,17 @@ static inline bool x_is_dlcp(const struct sim_exchange *x) {
 }
 
 // training.c
+void x_send(struct sim_exchange *x, const struct xflow *as);
+uint64_t x_tensor_bytes(const struct sim_exchange *x, uint32_t layer);
 void x_flow_arrived(struct xflow *f); // all of it is there; frees it
 void x_failed(struct sim_exchange *x, const struct xstack *at, const char *why);
+
+// together.c
+void xtogether_init(struct sim_exchange *x);
+void xtogether_free(struct sim_exchange *x);
+// The worker's values of a layer are there; a flow has come. True when it has the layer's sum.
+bool xtogether_own(struct xworker *w, uint32_t layer);
+bool xtogether_arrived(struct xworker *w, const struct xflow *f);
 
 // stack.c
 struct xstack *xstack_new(struct sim_exchange *x, uint32_t station);

@@ -6,7 +6,7 @@
 
 #include "sim/exchange/exchange_impl.h"
 
-const char *const xkind_names[] = {"push", "pull", "ring"};
+const char *const xkind_names[] = {"push", "pull", "ring", "collective"};
 
 static void outcome_count(json_t *o, const char *key, uint64_t v) {
     json_object_set_new(o, key, json_integer((json_int_t)v));
@@ -43,19 +43,19 @@ static json_t *outcome_times(const double *us, size_t n, bool list) {
 
 static json_t *outcome_flows(const struct sim_exchange *x) {
     size_t n = 0;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < X_KINDS; k++)
         n += x->times[k].n;
     double *all = malloc((n + 1) * sizeof *all);
     if (!all)
         abort();
     n = 0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < X_KINDS; k++) {
         if (x->times[k].n)
             memcpy(all + n, x->times[k].us, x->times[k].n * sizeof *all);
         n += x->times[k].n;
     }
     json_t *o = outcome_times(all, n, x->as->list_flows);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < X_KINDS; k++)
         if (x->times[k].n)
             json_object_set_new(o, xkind_names[k],
                                 outcome_times(x->times[k].us, x->times[k].n, false));

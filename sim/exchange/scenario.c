@@ -15,10 +15,10 @@ const char *const scn_transport_names[] = {"newreno", "cubic", "dctcp", "pias",
                                            "pfabric", "dlcp",  NULL};
 
 static const char *const all_keys[] = {
-    "name",          "protocol",   "form",       "workers",    "servers",
-    "work",          "cut_bytes",  "begin_with", "order",      "partition_bytes",
-    "credit_bytes",  "list_flows", "rto_us",     "rto_min_us", "rto_max_us",
-    "hard_limit_ms", NULL};
+    "name",          "protocol",   "form",        "workers",    "servers",
+    "work",          "cut_bytes",  "begin_with",  "order",      "partition_bytes",
+    "credit_bytes",  "list_flows", "rto_us",      "rto_min_us", "rto_max_us",
+    "hard_limit_ms", "group",      "chunk_bytes", NULL};
 static const char *const stream_keys[] = {"dscp",           "ack_dscp",   "connections", "mss",
                                           "initial_window", "cubic_c",    "first_bytes", "factor",
                                           "levels",         "duplicates", NULL};
@@ -76,11 +76,12 @@ static void read_members(const struct scenario *s, const struct sk_at *at, struc
         x->n_workers = scn_whole(at, "workers", 1, most, most);
         x->workers = first_hosts(s, at, x->n_workers);
     }
-    if (x->n_workers > MOST || x->n_workers < (x->ring ? 2 : 1))
-        sk_at_fail(&workers, "are %zu; there can be %d to %u", x->n_workers, x->ring ? 2 : 1, MOST);
-    if (x->ring) {
+    const int least = x->form == SCN_SERVERS ? 1 : 2;
+    if (x->n_workers > MOST || x->n_workers < (size_t)least)
+        sk_at_fail(&workers, "are %zu; there can be %d to %u", x->n_workers, least, MOST);
+    if (x->form != SCN_SERVERS) {
         if (servers.value)
-            sk_at_fail(&servers, "a ring has no servers");
+            sk_at_fail(&servers, "are of the form \"servers\" only");
         return;
     }
     if (json_is_array(servers.value)) {
@@ -118,7 +119,7 @@ static void read_stream(const struct sk_at *at, struct scn_exchange *x) {
     const bool levels = x->transport == SCN_PIAS || x->transport == SCN_PFABRIC;
     x->dscp = (uint8_t)scn_whole(at, "dscp", 0, 63, levels ? 32 : 0);
     x->ack_dscp = (uint8_t)scn_whole(at, "ack_dscp", 0, 63, x->dscp);
-    x->kept = scn_choice(at, "connections", connections, 0) == 1;
+    x->kept = scn_choice(at, "connections", connections, !levels && scn_is_collective(x)) == 1;
     if (x->kept && levels)
         sk_at_fail(&kept, "of pias and pfabric are of a flow: its size says the priority");
     x->mss = scn_whole(at, "mss", 64, TR_MTU_PAYLOAD, TR_MTU_PAYLOAD);
@@ -142,16 +143,42 @@ static void read_dlcp(const struct sk_at *at, struct scn_exchange *x) {
     x->one_class = scn_choice(at, "classes", classes, 0) == 1;
 }
 
+static void read_form(const struct sk_at *at, struct scn_exchange *x) {
+    static const char *const forms[] = {"servers",   "ring",         "halving", "tree",
+                                        "two trees", "hierarchical", NULL};
+    const struct sk_at form = sk_at_member(at, "form"), chunk = sk_at_member(at, "chunk_bytes");
+    x->form = (enum scn_form)scn_choice(at, "form", forms, SCN_SERVERS);
+    if (x->transport == SCN_DLCP && scn_is_collective(x))
+        sk_at_fail(&form, "must be servers or ring: DLCP has no others");
+    x->chunk_bytes = scn_whole(at, "chunk_bytes", 4, 1000000000, 524288) / 4 * 4;
+    if (chunk.value && x->form != SCN_TREE && x->form != SCN_TWO_TREES)
+        sk_at_fail(&chunk, "is of trees only");
+}
+
+static void read_groups(const struct sk_at *at, struct scn_exchange *x) {
+    const struct sk_at group = sk_at_member(at, "group");
+    if (group.value && x->form != SCN_HIERARCHICAL)
+        sk_at_fail(&group, "is of the form \"hierarchical\" only");
+    if (x->form != SCN_HIERARCHICAL)
+        return;
+    const uint32_t n = (uint32_t)x->n_workers;
+    x->group = scn_whole(at, "group", 1, MOST, 1);
+    if (!group.value)
+        sk_at_fail(at, "needs \"group\": how many workers that follow each other are one");
+    else if (x->group && n % x->group)
+        sk_at_fail(&group, "must divide the %u workers", n);
+}
+
 void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_job *job) {
     static const char *const begin[] = {"different servers", "the same server", NULL};
-    static const char *const forms[] = {"servers", "ring", NULL}, *const orders[] = {
-                                                                      "fifo", "layers", NULL};
+    static const char *const orders[] = {"fifo", "layers", NULL};
     struct scn_exchange *x = job->exchange = scn_keep(at, 1, sizeof *x);
     const struct sk_at work = sk_at_member(at, "work");
     x->transport = (enum scn_transport)scn_choice(at, "protocol", scn_transport_names, 0);
     check_keys(at, x->transport == SCN_DLCP);
-    x->ring = scn_choice(at, "form", forms, 0) == 1;
+    read_form(at, x);
     read_members(s, at, x);
+    read_groups(at, x);
     x->cut_bytes = scn_number(at, "cut_bytes", 0, 1e12, 4e6);
     x->in_step = scn_choice(at, "begin_with", begin, 0) == 1;
     x->by_layer = scn_choice(at, "order", orders, 0) == 1;

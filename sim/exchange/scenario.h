@@ -14,9 +14,13 @@
 enum scn_transport { SCN_NEWRENO, SCN_CUBIC, SCN_DCTCP, SCN_PIAS, SCN_PFABRIC, SCN_DLCP };
 extern const char *const scn_transport_names[]; // ends with null
 
+enum scn_form { SCN_SERVERS, SCN_RING, SCN_HALVING, SCN_TREE, SCN_TWO_TREES, SCN_HIERARCHICAL };
+
 struct scn_exchange {
     enum scn_transport transport;
-    bool ring;
+    enum scn_form form;
+    uint32_t group;              // workers of a group, of SCN_HIERARCHICAL
+    uint64_t chunk_bytes;        // of trees
     uint32_t *workers, *servers; // stations; servers may be workers, too
     size_t n_workers, n_servers;
     double cut_bytes; // tensors above are cut over all servers
@@ -37,5 +41,10 @@ struct scn_exchange {
     double period_us, burst_us, important;
     bool one_class; // all layers alike
 };
+
+// All-reduces by sim/exchange/collective.h.
+static inline bool scn_is_collective(const struct scn_exchange *x) {
+    return x->form >= SCN_HALVING;
+}
 
 #endif

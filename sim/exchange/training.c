@@ -10,7 +10,7 @@ static const struct scn_layer *training_layer_of(const struct sim_exchange *x, u
     return &x->job->as->work.layers[layer];
 }
 
-static uint64_t training_bytes_of(const struct sim_exchange *x, uint32_t layer) {
+uint64_t x_tensor_bytes(const struct sim_exchange *x, uint32_t layer) {
     return (uint64_t)(training_layer_of(x, layer)->bytes / 4) * 4;
 }
 
@@ -67,7 +67,7 @@ void x_failed(struct sim_exchange *x, const struct xstack *at, const char *why) 
 
 // ---- flows ----
 
-static void training_send(struct sim_exchange *x, const struct xflow *as) {
+void x_send(struct sim_exchange *x, const struct xflow *as) {
     struct xflow *f = malloc(sizeof *f);
     if (!f)
         abort();
@@ -107,8 +107,8 @@ static void training_push(struct xworker *w, uint32_t layer) {
                                 .layer = layer,
                                 .part = p,
                                 .iteration = iteration,
-                                .bytes = part_bytes(training_bytes_of(x, layer), p, parts)};
-        training_send(x, &f);
+                                .bytes = part_bytes(x_tensor_bytes(x, layer), p, parts)};
+        x_send(x, &f);
     }
 }
 
@@ -123,7 +123,7 @@ static void training_pull(struct sim_exchange *x, const struct xflow *push) {
                                 .iteration = push->iteration,
                                 .bytes = push->bytes};
         if (!w->gone)
-            training_send(x, &f);
+            x_send(x, &f);
     }
 }
 
@@ -139,9 +139,9 @@ static void ring_send(struct xworker *w, uint32_t layer, uint64_t iteration, uin
                             .part = chunk,
                             .step = step,
                             .iteration = iteration,
-                            .bytes = part_bytes(training_bytes_of(x, layer), chunk, n)};
+                            .bytes = part_bytes(x_tensor_bytes(x, layer), chunk, n)};
     if (step < placement_ring_steps(n))
-        training_send(x, &f);
+        x_send(x, &f);
 }
 
 static void ring_own(struct xworker *w, uint32_t layer) {
@@ -170,6 +170,17 @@ static bool ring_arrived(struct xworker *w, const struct xflow *f) {
 
 // ---- computing ----
 
+static void layer_there(struct xworker *w, uint32_t layer) {
+    pace_parameters(&w->pace, layer);
+    // not from here: what has just been received may be in the middle of being read
+    sim_timer_set(&w->timer, xnow(w->x));
+}
+
+static void collective_own(struct xworker *w, uint32_t layer) {
+    if (xtogether_own(w, layer))
+        layer_there(w, layer);
+}
+
 static void training_begins(struct xworker *w) {
     struct sim_exchange *x = w->x;
     if (w->pace.iteration)
@@ -191,8 +202,10 @@ static void training_step(struct xworker *w) {
         w->progress = xnow(x);
         if (e == PACE_BEGINS)
             training_begins(w);
-        else if (x->as->ring)
+        else if (x->as->form == SCN_RING)
             ring_own(w, (uint32_t)layer);
+        else if (scn_is_collective(x->as))
+            collective_own(w, (uint32_t)layer);
         else
             training_push(w, (uint32_t)layer);
     }
@@ -234,12 +247,6 @@ static void training_start(void *who, void *what) {
     training_wake(who, what);
 }
 
-static void layer_there(struct xworker *w, uint32_t layer) {
-    pace_parameters(&w->pace, layer);
-    // not from here: what has just been received may be in the middle of being read
-    sim_timer_set(&w->timer, xnow(w->x));
-}
-
 static void training_note(struct sim_exchange *x, const struct xflow *f) {
     struct xtimes *t = &x->times[f->kind];
     if (t->n == t->capacity) {
@@ -276,7 +283,7 @@ void x_flow_arrived(struct xflow *f) {
     } else if (f->kind == X_PULL) {
         if (!--w->left[f->layer])
             layer_there(w, f->layer);
-    } else if (ring_arrived(w, f)) {
+    } else if (f->kind == X_RING ? ring_arrived(w, f) : xtogether_arrived(w, f)) {
         layer_there(w, f->layer);
     }
     training_forget(f);
@@ -332,8 +339,8 @@ uint32_t exchange_workers(const struct sim_exchange *x) {
 static int number_pieces(struct sim_exchange *x, struct sk_error *err) {
     uint64_t n = 0;
     for (uint32_t l = 0; l < x->n_layers; l++) {
-        const uint32_t parts = x->as->ring ? x->n_workers : x->places[l].parts;
-        const uint64_t most = training_bytes_of(x, l) / parts + 8, cut = x->as->partition_bytes;
+        const uint32_t parts = x->as->form == SCN_RING ? x->n_workers : x->places[l].parts;
+        const uint64_t most = x_tensor_bytes(x, l) / parts + 8, cut = x->as->partition_bytes;
         x->tensor_base[l] = n;
         x->pieces_of[l] = cut ? (uint32_t)(most / cut + 1) : 1;
         n += (uint64_t)parts * x->pieces_of[l];
@@ -377,8 +384,8 @@ static void training_make_stacks(struct sim_exchange *x) {
 static void place_tensors(struct sim_exchange *x) {
     struct sim_random r = sim_random_of(x->sim->seed, x->job->as->name);
     for (uint32_t l = 0; l < x->n_layers; l++)
-        if (!x->as->ring)
-            x->places[l] = placement_of(training_bytes_of(x, l), (uint64_t)x->as->cut_bytes,
+        if (x->as->form == SCN_SERVERS)
+            x->places[l] = placement_of(x_tensor_bytes(x, l), (uint64_t)x->as->cut_bytes,
                                         x->n_servers, sim_random_next(&r) >> 11);
 }
 
@@ -410,6 +417,10 @@ struct sim_exchange *exchange_new(struct sim_job *job, struct sk_error *err) {
     place_tensors(x);
     for (uint32_t i = 0; i < x->n_workers; i++)
         training_make_worker(x, i);
+    if (scn_is_collective(x->as)) {
+        xtogether_init(x);
+        return x;
+    }
     return number_pieces(x, err) < 0 ? NULL : x;
 }
 
@@ -438,9 +449,10 @@ void exchange_free(struct sim_exchange *x) {
             xstack_free(x->stacks[i]);
     for (size_t i = 0; x->peers && i < n * n; i++)
         free(x->peers[i]);
+    xtogether_free(x);
     for (uint32_t i = 0; i < x->n_workers; i++)
         free_worker(&x->workers[i]);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < X_KINDS; k++)
         free(x->times[k].us);
     free(x->stacks);
     free(x->workers);
