@@ -29,6 +29,7 @@
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
+#   make comparison     every way to add up gradients on the networks of examples/compare (docs/comparison.md)
 #   make campaign   new seeds and fuzzing for as long as there is time, counted in docs/campaigns.csv (SECONDS=3600, WORDS)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make figures-dlcp   the DLCP paper's experiments in the simulator: docs/figures-dlcp.md
@@ -552,6 +553,14 @@ dlcp-faults: $(BUILD)/harness/hosts/dlcp/test_faults
 dlcp-demos: $(BUILD)/silken
 	BUILD=$(BUILD) RESUME=$(RESUME) /usr/bin/python3 harness/cli/demo/dlcp_demos.py $(WORDS)
 .PHONY: dlcp-faults dlcp-demos
+
+# ---- all systems on one network: docs/comparison.md ----
+# examples/compare/*.json: tables, JSON and pictures in $(BUILD)/comparison. It all is of virtual time.
+comparison: $(BUILD)/silken
+	mkdir -p $(BUILD)/comparison
+	for f in examples/compare/*.json; do n=$(BUILD)/comparison/$$(basename $$f .json); \
+		$(BUILD)/silken compare $$f --jobs 2 --json $$n.json --plot $$n.png >$$n.txt || exit 1; cat $$n.txt; echo; done
+.PHONY: comparison
 
 # ---- campaigns in pieces: docs/reliability.md ----
 campaign: $(BUILD)/silken $(BUILD)/.deps-tools

@@ -247,7 +247,7 @@ arrows/sim/transport := hosts/core
 room/sim := sim sim/exchange sim/libra sim/own
 face/sim := sim/sim.h
 arrows/sim := hosts/include control/config control/sessions control/tor control/libra hosts/communicator hosts/dlcp sim/transport compiler
-room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab
+room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab cli/compare
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 

@@ -25,6 +25,7 @@
 //     dlcp.c      silken dlcp
 //     libra.c     silken libra; libra_control.c: its controller
 //     sim.c       silken sim
+//     compare/    silken compare (compare.h)
 //     lab/        silken lab (lab.h)
 //     spaces.c    network namespaces, of the demo and of a lab
 //     ctl/        silken ctl (ctl_impl.h)
@@ -55,6 +56,7 @@ int cmd_dlcp(int argc, char **argv);
 int cmd_libra(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 

@@ -26,6 +26,7 @@ static const struct {
     {"dlcp", cmd_dlcp, "find where switches drop gradients of a model, for DLCP"},
     {"libra", cmd_libra, "find the hot parameters of a sparse model, for a job of Libra"},
     {"sim", cmd_sim, "simulate a network of switches and hosts in virtual time"},
+    {"compare", cmd_compare, "compare ways to add up gradients on one simulated network"},
     {"lab", cmd_lab,
      "the same network as processes: switches, hosts in namespaces, jobs in real time"},
     {"demo", cmd_demo, "train a model across processes whose gradients a switch sums"},

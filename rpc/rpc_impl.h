@@ -112,7 +112,7 @@ struct rpc_server {
     struct rpc_options options; // with the defaults
     int fd, epoll;
     struct sk_socket_file file; // of a Unix socket, else its path is empty
-    bool deaf;  // the listening socket is not watched, for want of descriptors
+    bool deaf;                  // the listening socket is not watched, for want of descriptors
     SSL_CTX *tls;
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *http;

@@ -19,8 +19,7 @@ static void put_points(FILE *f, const json_t *us, const json_t *values) {
     fputs("e\n", f);
 }
 
-// Names are ours or the scenario's; what gnuplot would read anything into is left out.
-static void put_name(FILE *f, const char *name) {
+void plot_name(FILE *f, const char *name) {
     for (; *name; name++)
         fputc(strchr("'\"\\\n@{}_^&~", *name) ? ' ' : *name, f);
 }
@@ -33,17 +32,17 @@ static void put_script(FILE *f, const json_t *result) {
     fputs("set terminal pngcairo size 1000,560\nset xlabel 'ms'\nset ylabel 'Gbps'\n"
           "set grid\nset key outside below\nset yrange [0:*]\nset title '",
           f);
-    put_name(f, json_string_value(json_object_get(result, "scenario")));
+    plot_name(f, json_string_value(json_object_get(result, "scenario")));
     fputs("'\n", f);
     json_object_foreach(jobs, name, value) {
         fprintf(f, "%s '-' using 1:2 with lines lw 2 title '", separator);
-        put_name(f, name);
+        plot_name(f, name);
         fputs("'", f);
         separator = ",";
     }
     json_object_foreach(others, name, value) {
         fprintf(f, "%s '-' using 1:2 with lines dt 2 title '", separator);
-        put_name(f, name);
+        plot_name(f, name);
         fputs("'", f);
         separator = ",";
     }
@@ -95,9 +94,8 @@ static int sim_plot_wait_for(pid_t id, const char *path, struct sk_error *err) {
     return sk_fail(err, "gnuplot did not draw %s", path);
 }
 
-int plot_result(const json_t *result, const char *path, struct sk_error *err) {
-    if (!json_object_get(result, "series"))
-        return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
+int plot_draw(void (*write_script)(FILE *f, const void *what), const void *what, const char *path,
+              struct sk_error *err) {
     FILE *script = tmpfile(), *picture = tmpfile();
     if (!script || !picture) {
         if (script)
@@ -106,7 +104,7 @@ int plot_result(const json_t *result, const char *path, struct sk_error *err) {
             fclose(picture);
         return sk_fail(err, "no temporary file: %s", strerror(errno));
     }
-    put_script(script, result);
+    write_script(script, what);
     int status = 0;
     if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0)
         status = sk_fail(err, "cannot write a temporary file: %s", strerror(errno));
@@ -119,4 +117,14 @@ int plot_result(const json_t *result, const char *path, struct sk_error *err) {
     fclose(script);
     fclose(picture);
     return status;
+}
+
+static void plot_write(FILE *f, const void *result) {
+    put_script(f, result);
+}
+
+int plot_result(const json_t *result, const char *path, struct sk_error *err) {
+    if (!json_object_get(result, "series"))
+        return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
+    return plot_draw(plot_write, result, path, err);
 }

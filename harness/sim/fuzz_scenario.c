@@ -41,9 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (size_t w = 0; x && w < x->n_workers + x->n_servers; w++)
             if ((w < x->n_workers ? x->workers[w] : x->servers[w - x->n_workers]) >= s->n_stations)
                 abort();
-        if (x && (!x->n_workers || (x->form == SCN_SERVERS && !x->n_servers) || x->bound >= 1000000 ||
-                  (x->transport == SCN_PFABRIC && x->dscp + x->levels.n > 64) ||
-                  !s->jobs[i].work.n_layers))
+        if (x &&
+            (!x->n_workers || (x->form == SCN_SERVERS && !x->n_servers) || x->bound >= 1000000 ||
+             (x->transport == SCN_PFABRIC && x->dscp + x->levels.n > 64) ||
+             !s->jobs[i].work.n_layers))
             abort();
     }
     for (size_t i = 0; s && i < s->n_faults; i++) {

@@ -19,8 +19,9 @@
 //
 // HALVING: recursive halving, then doubling (Thakur, Rabenseifner, Gropp: Optimization of
 // collective communication operations in MPICH, 2005, section 4): worker v exchanges half of what
-// it has with v ^ p/2, v ^ p/4, ..., then whole sums the other way round. p is the largest power of
-// two; of 2 (n - p) workers every other one gives its values to the next and gets the sum at the end.
+// it has with v ^ p/2, v ^ p/4, ..., then whole sums the other way round. p is the largest power
+// of two; of 2 (n - p) workers every other one gives its values to the next and gets the sum at
+// the end.
 // TREE: a binary tree, worker r below (r - 1) / 2: sums go up, and the whole one goes down. Two
 // trees (NCCL 2.4's): the second one has the workers in the opposite order, and half of the tensor.
 // A tree works on chunks of the tensor one after another, so a worker sends and receives at a time.

@@ -20,9 +20,9 @@
 // that gets nothing for its hard limit has failed, as has one with a flow that failed; so has the
 // job when a host crashes.
 //
-// Files: training.c (who computes, who sends what to whom), together.c (the same by a plan,
-// collective.h), stack.c (a host's flows, pieces and frames), stream.c (TCP and pFabric), dlcp.c,
-// outcome.c (results), scenario.c (what a scenario says).
+// Files: training.c (who computes, who sends what to whom), collective.c (plans of all-reduces),
+// together.c (training by such a plan), stack.c (a host's flows, pieces and frames), stream.c (TCP
+// and pFabric), dlcp.c, outcome.c (results), scenario.c (what a scenario says).
 //
 // Concurrency: belongs to the run's thread.
 #ifndef SILKEN_SIM_EXCHANGE_EXCHANGE_H

@@ -143,7 +143,7 @@ static void read_dlcp(const struct sk_at *at, struct scn_exchange *x) {
     x->one_class = scn_choice(at, "classes", classes, 0) == 1;
 }
 
-static void read_form(const struct sk_at *at, struct scn_exchange *x) {
+static void exchange_read_form(const struct sk_at *at, struct scn_exchange *x) {
     static const char *const forms[] = {"servers",   "ring",         "halving", "tree",
                                         "two trees", "hierarchical", NULL};
     const struct sk_at form = sk_at_member(at, "form"), chunk = sk_at_member(at, "chunk_bytes");
@@ -155,7 +155,7 @@ static void read_form(const struct sk_at *at, struct scn_exchange *x) {
         sk_at_fail(&chunk, "is of trees only");
 }
 
-static void read_groups(const struct sk_at *at, struct scn_exchange *x) {
+static void exchange_read_groups(const struct sk_at *at, struct scn_exchange *x) {
     const struct sk_at group = sk_at_member(at, "group");
     if (group.value && x->form != SCN_HIERARCHICAL)
         sk_at_fail(&group, "is of the form \"hierarchical\" only");
@@ -176,9 +176,9 @@ void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_jo
     const struct sk_at work = sk_at_member(at, "work");
     x->transport = (enum scn_transport)scn_choice(at, "protocol", scn_transport_names, 0);
     check_keys(at, x->transport == SCN_DLCP);
-    read_form(at, x);
+    exchange_read_form(at, x);
     read_members(s, at, x);
-    read_groups(at, x);
+    exchange_read_groups(at, x);
     x->cut_bytes = scn_number(at, "cut_bytes", 0, 1e12, 4e6);
     x->in_step = scn_choice(at, "begin_with", begin, 0) == 1;
     x->by_layer = scn_choice(at, "order", orders, 0) == 1;
