@@ -315,8 +315,9 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     const bool sets = !one && paths;
     w.macs = sim_config_has(&w, "macs");
     if (one && paths && !st->as->config)
-        return sk_fail(err, "the program forwards by its table 'paths', so the scenario must say "
-                            "which \"paths\" are taken: \"flow\" or \"packet\"");
+        return sk_fail(err,
+                       "the program forwards by its table 'paths': the topology needs \"paths\": "
+                       "\"flow\" or \"packet\"");
     if (!one && !paths)
         return sk_fail(err,
                        "the scenario has several \"paths\", but the program has no table 'paths'");

@@ -58,7 +58,7 @@ check "a mistake that only the program tells" $? 2 err 'entries.json: switch s0:
 sed 's/switchml/l2/; s/"program": "l2"/"program": "dlcp"/; s/"protocol": "[a-z0-9]*", "hard_limit_ms": 20, "work": {[^}]*}/"protocol": "cubic", "work": {"kind": "training", "layers": [{"bytes": 4, "compute_us": 1}]}/' \
     small.json >paths.json
 "$silken" sim paths.json >out 2>err
-check "a program that needs paths" $? 2 err 'switch s0: the program forwards by its table .paths., so the scenario must say which'
+check "a program that needs paths" $? 2 err 'switch s0: the program forwards by its table .paths.: the topology needs "paths"'
 "$silken" sim entries.json --seeds 1..4 >out 2>err
 check "the same with seeds" $? 2 err 'entries.json: switch s0: .*nowhere'
 "$silken" sim none.json >out 2>err
