@@ -260,7 +260,7 @@ static int compare_take(struct compared *c, int option) {
         if (json_is_object(c->bench))
             return 0;
         return cli_misused("compare", "%s is not what `make bench` writes: %s", optarg,
-                           c->bench ? "it is no object" : error.text);
+                           c->bench ? "it is not an object" : error.text);
     }
 }
 

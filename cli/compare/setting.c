@@ -86,7 +86,7 @@ static void setting_systems(const struct sk_at *at, struct compare_setting *s) {
             k++;
         if (!compare_names[k])
             sk_at_fail(&one,
-                       "'%s' is none of switchml, atp, dlcp, dlcp ring, servers, ring, "
+                       "'%s' is not one of switchml, atp, dlcp, dlcp ring, servers, ring, "
                        "halving, tree, two trees, hierarchical",
                        names[i]);
         else
