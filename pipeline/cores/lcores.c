@@ -22,8 +22,10 @@
 // Of one that waits in a pause which is not short.
 #define PAUSE_SLEEP_US 20u
 // How long one looks in a pause, who needs no processor of another, before it gives its own away: a
-// turn takes some microseconds, and so do most pauses.
-#define LOOK_NS UINT64_C(20000)
+// turn takes some microseconds, and so do most pauses. Few take as long as an lcore that never
+// sleeps looks for their end.
+#define LOOK_NS      UINT64_C(20000)
+#define LONG_LOOK_NS UINT64_C(1000000)
 
 struct lcore {
     struct sk_lcores *all;
@@ -93,6 +95,7 @@ void sk_lcores_stop(struct sk_lcores *l) {
 // ---- waiting ----
 
 struct lcores_wait {
+    uint64_t look;  // ns
     uint64_t since; // 0: it begins
     unsigned times;
 };
@@ -110,7 +113,7 @@ static bool looks_on(const struct sk_lcores *l, struct lcores_wait *w) {
         return false;
     const uint64_t now = sk_clock_now();
     w->since = w->since ? w->since : now;
-    return now - w->since < LOOK_NS;
+    return now - w->since < w->look;
 }
 
 // Else a processor that has other work is given to it at once: the one who pauses may need it.
@@ -136,7 +139,7 @@ static void wait_once(const struct sk_lcores *l, struct lcores_wait *w) {
 
 static void wait_while_wanted(struct sk_lcores *l) {
     while (atomic_load(&l->wanted)) {
-        struct lcores_wait w = {0};
+        struct lcores_wait w = {.look = l->opt.idle_sleep_us ? LOOK_NS : LONG_LOOK_NS};
         atomic_fetch_add(&l->waiting, 1);
         while (atomic_load(&l->wanted))
             wait_once(l, &w);
@@ -165,7 +168,7 @@ static void lcores_rest(struct sk_lcores *l, unsigned empty) {
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
-    struct lcores_wait w = {0};
+    struct lcores_wait w = {.look = LOOK_NS};
     atomic_store_explicit(&l->apart, is_apart(l), memory_order_relaxed);
     atomic_store(&l->wanted, true);
     while (atomic_load(&l->waiting) < atomic_load(&l->running))

@@ -13,9 +13,11 @@
 // With 'idle_sleep_us', an lcore that has had nothing to do in some turns yields its processor
 // (sched_yield); if that lasts, it sleeps for 'idle_sleep_us' between turns, and for at least 500
 // microseconds after 2,000 such turns: on a small machine, a switch shares its processors with
-// hosts. Without 'idle_sleep_us', an lcore yields its processor only in pauses: at once if the one
-// who pauses may need it, and after 20 microseconds if each lcore has a processor of its own and
-// that one runs on none of them.
+// hosts. Without 'idle_sleep_us', an lcore yields its processor only in pauses.
+//
+// If each lcore has a processor of its own and the one who pauses runs on none of them, nobody
+// yields at once in a pause: that one looks for 20 microseconds, and an lcore as long, or, without
+// 'idle_sleep_us', for a millisecond.
 #ifndef SILKEN_PIPELINE_CORES_LCORES_H
 #define SILKEN_PIPELINE_CORES_LCORES_H
 
