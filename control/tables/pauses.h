@@ -40,8 +40,8 @@ struct sk_pauses {
 };
 
 // 'p' may be null: then nobody runs the cores. begin() waits before it pauses, if there are packets,
-// until they had as much time as slices took, but for 200 us: a call of some slices ends without a
-// wait, and a read of many leaves packets half of the time.
+// until they had as much time as slices took, but for 100 to 200 us: a call of some slices ends
+// without a wait, and a read of many leaves packets half of the time.
 void sk_pauses_begin(struct sk_pauses *p);
 void sk_pauses_end(struct sk_pauses *p);
 // An entry as it is now, with what packets change in it: hits, counts, meter, direct register

@@ -46,6 +46,7 @@ struct sk_lcores {
     atomic_bool wanted;  // a pause: looked at between turns
     atomic_uint running; // lcores that take turns, or are about to
     atomic_uint waiting; // of those: for the end of a pause
+    atomic_uint resting; // of those that run: with nothing to do for a while
     atomic_bool apart;   // the one who pauses is on none of the lcores' own processors
 };
 
@@ -76,6 +77,7 @@ struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error
     atomic_init(&l->wanted, false);
     atomic_init(&l->running, 0);
     atomic_init(&l->waiting, 0);
+    atomic_init(&l->resting, 0);
     atomic_init(&l->apart, false);
     return l;
 }
@@ -176,7 +178,8 @@ void sk_lcores_pause(struct sk_lcores *l) {
 }
 
 bool sk_lcores_idle(struct sk_lcores *l) {
-    return atomic_load(&l->waiting) == atomic_load(&l->running);
+    const unsigned running = atomic_load(&l->running);
+    return atomic_load(&l->waiting) == running || atomic_load(&l->resting) == running;
 }
 
 void sk_lcores_resume(struct sk_lcores *l, bool changed) {
@@ -194,9 +197,15 @@ static void take_turns(struct sk_lcores *l, unsigned number) {
         if (atomic_load_explicit(&l->wanted, memory_order_relaxed))
             wait_while_wanted(l);
         bool worked = l->opt.turn(l->opt.aux, number);
+        if (worked && empty >= SPIN_TURNS)
+            atomic_fetch_sub(&l->resting, 1);
         empty = worked ? 0 : empty <= SLEEP_TURNS ? empty + 1 : empty;
+        if (empty == SPIN_TURNS)
+            atomic_fetch_add(&l->resting, 1);
         lcores_rest(l, empty);
     }
+    if (empty >= SPIN_TURNS)
+        atomic_fetch_sub(&l->resting, 1);
 }
 
 static void *other_lcore(void *aux) {
