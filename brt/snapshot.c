@@ -106,8 +106,6 @@ static enum brt_code snapshot_bool(const BfrtProto__DataField *d, const struct b
 static enum brt_code snapshot_cfg_datum(const BfrtProto__DataField *d, const struct brt_field *f,
                                         struct brt_snapshot_change *s, struct sk_error *err) {
     uint64_t number = 0;
-    bool on = false;
-    enum brt_code code;
     if (strcmp(f->name, "thread") == 0) {
         s->has_thread = true;
         return snapshot_wants_text(d, f, "INGRESS", err);
@@ -115,12 +113,10 @@ static enum brt_code snapshot_cfg_datum(const BfrtProto__DataField *d, const str
     if (strcmp(f->name, "ingress_trigger_mode") == 0)
         return snapshot_wants_text(d, f, "INGRESS", err);
     if (strcmp(f->name, "timer_enable") == 0) {
-        code = snapshot_bool(d, f, &on, err);
-        return code || !on ? code
-                           : brt_fail(err, BRT_NOT_IMPLEMENTED,
-                                      "a snapshot is triggered by a packet, not by a timer");
+        s->has_timer_enable = true;
+        return snapshot_bool(d, f, &s->enables_timer, err);
     }
-    code = brt_number(d, f, &number, err);
+    const enum brt_code code = brt_number(d, f, &number, err);
     s->has_timer = true;
     s->timer_us = (uint32_t)number;
     return code;
@@ -309,6 +305,7 @@ static enum brt_code snapshot_apply_cfg(struct brt *b, const struct brt_change *
         if (!s)
             return snapshot_not_found(c, err);
         s->timer_us = said->has_timer ? said->timer_us : s->timer_us;
+        s->has_timer = said->has_timer_enable ? said->enables_timer : s->has_timer;
         return BRT_OK;
     }
     if (snapshot_overlaps(b, c))
@@ -322,7 +319,8 @@ static enum brt_code snapshot_apply_cfg(struct brt *b, const struct brt_change *
                                .pipe = said->pipe,
                                .start = said->start,
                                .end = said->end,
-                               .timer_us = said->timer_us};
+                               .timer_us = said->timer_us,
+                               .has_timer = said->enables_timer};
     b->now.snapshots->first = s;
     return BRT_OK;
 }
@@ -380,6 +378,8 @@ static enum brt_code snapshot_apply_trigger(struct brt *b, const struct brt_chan
     s->enabled = said->has_enable ? said->enables : s->enabled;
     for (size_t i = 0; i < said->n_matches; i++)
         snapshot_put_match(s, &said->matches[i]);
+    s->by_timer = s->has_timer && s->timer_us;
+    s->timer_due = 0;
     b->snapshots_due = 0;
     return BRT_OK;
 }
@@ -425,7 +425,7 @@ static uint8_t snapshot_pipes(const struct brt *b, const struct brt_snapshot *s)
 static void snapshot_arm(struct brt *b, struct brt_snapshot *s) {
     struct snapshot_fields f;
     struct sk_error err;
-    snapshot_fields_of(&f, s->matches, s->n_matches);
+    snapshot_fields_of(&f, s->matches, s->by_timer ? 0 : s->n_matches);
     if (b->host.snapshot_arm(b->host.aux, snapshot_pipes(b, s), f.list, f.n, &err) == 0)
         b->now.snapshots->armed = s;
 }
@@ -467,6 +467,13 @@ static bool snapshot_look(struct brt *b) {
     return rc == 0;
 }
 
+// A timer begins when somebody first looks after it was enabled.
+static bool snapshot_is_due(struct brt_snapshot *s, uint64_t now_ns) {
+    if (s->by_timer && !s->timer_due)
+        s->timer_due = now_ns + s->timer_us * UINT64_C(1000);
+    return !s->by_timer || now_ns >= s->timer_due;
+}
+
 void brt_snapshot_turn(struct brt *b, uint64_t now_ns) {
     struct brt_snapshots *all = b->now.snapshots;
     if (!all || brt_has_begun(b) || now_ns < b->snapshots_due)
@@ -480,7 +487,7 @@ void brt_snapshot_turn(struct brt *b, uint64_t now_ns) {
         return;
     }
     for (struct brt_snapshot *s = all->first; s && !all->armed; s = s->next)
-        if (s->enabled && !s->full)
+        if (s->enabled && !s->full && snapshot_is_due(s, now_ns))
             snapshot_arm(b, s);
 }
 

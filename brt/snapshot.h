@@ -3,7 +3,8 @@
 // snapshot: snapshots of a packet at a range of stages (tna-facts 8.3), with what the trace of one
 // packet can give (control/watch/shadow.h). A client says a range (table cfg), what a packet must
 // have (ingress_trigger, enabled); the next packet that has it is caught by the host, its way is
-// taken as events, and the client reads it stage by stage (ingress_data).
+// taken as events, and the client reads it stage by stage (ingress_data). With a timer no packet
+// triggers: the next one after its time is caught, as by the chip's driver.
 //
 // The switch has no stages: which table is in which, and up to where a field is in a container, is
 // the model's placement (compiler/chip), which comes with the schema. A field is shown at a stage
@@ -28,7 +29,10 @@ struct brt_snapshot {
     int pipe; // -1: all
     uint32_t start, end;
     uint32_t timer_us;
+    bool has_timer; // packets trigger nothing: the next one after timer_us is caught
     bool has_trigger, enabled;
+    bool by_timer;      // as it was enabled
+    uint64_t timer_due; // of one that is; 0: it has not begun
     struct snapshot_match *matches;
     size_t n_matches;
     bool full;
@@ -46,7 +50,7 @@ struct brt_snapshots {
 struct brt_snapshot_change {
     uint32_t start, end; // a trigger's stage is both
     int pipe;
-    bool has_timer, has_enable, enables, has_thread;
+    bool has_timer, has_timer_enable, enables_timer, has_enable, enables, has_thread;
     uint32_t timer_us;
     struct snapshot_match *matches;
     size_t n_matches;

@@ -97,7 +97,7 @@ static void snapshot_cfg_field(struct snapshot_out *o, const struct brt_snapshot
     if (strcmp(f->name, "thread") == 0 || strcmp(f->name, "ingress_trigger_mode") == 0)
         snapshot_put_text(out, "INGRESS");
     else if (strcmp(f->name, "timer_enable") == 0)
-        snapshot_put_bool(out, false);
+        snapshot_put_bool(out, s->has_timer);
     else if (strcmp(f->name, "timer_value_usecs") == 0)
         snapshot_put_words(o, out, f, &timer);
     else
@@ -291,9 +291,9 @@ static void snapshot_data_fields(struct snapshot_out *o, const struct brt_snapsh
         if (strcmp(f->name, "prev_stage_trigger") == 0)
             snapshot_put_bool(snapshot_next(o, f), stage > s->start);
         else if (strcmp(f->name, "timer_trigger") == 0)
-            snapshot_put_bool(snapshot_next(o, f), false);
+            snapshot_put_bool(snapshot_next(o, f), s->by_timer && stage == s->start);
         else if (strcmp(f->name, "local_stage_trigger") == 0)
-            snapshot_put_bool(snapshot_next(o, f), stage == s->start);
+            snapshot_put_bool(snapshot_next(o, f), !s->by_timer && stage == s->start);
         else if (strcmp(f->name, "next_table_name") == 0)
             snapshot_put_text(snapshot_next(o, f), snapshot_next_table(s, tables, stage));
         else if (strcmp(f->name, "table_info") == 0)

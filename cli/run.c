@@ -14,6 +14,8 @@
 #include "control/socket/recording.h"
 #include "control/tor/log.h"
 
+#define KEPT_BYTES (64 << 20) // of memory without use: at most
+
 static const char usage[] =
     "usage: silken run [OPTION]... -c CONFIG.json\n\n"
     "Runs a P4 program as a switch on the ports of a configuration file until it is interrupted.\n"
@@ -100,6 +102,11 @@ static int cmd_run_switch(struct run *r) {
     // The control thread makes entries all the time; memory of another thread's own grows by a
     // call of the kernel for each page.
     mallopt(M_ARENA_MAX, 1);
+    // What removed entries leave is for the next ones: pages that go back to the kernel come again
+    // one at a time, while packets wait.
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    mallopt(M_TOP_PAD, KEPT_BYTES / 64);
+    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 16);
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool started = run_start(r);
     int status = started ? EXIT_GOOD : EXIT_UNUSABLE;

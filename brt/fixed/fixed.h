@@ -43,6 +43,7 @@ struct fixed_field {
     uint8_t width; // bits of a FIXED_UINT or FIXED_INT: 8, 16, 32 or 64; of FIXED_BYTES any
     bool repeated, mandatory, read_only;
     const char *const *choices; // of a FIXED_STRING, ended by null; null: any text
+    bool is_enum;               // what clients are told that such a field is
     uint64_t otherwise;         // when a new entry does not say it; of choices the index
     const char *port_class;     // which kind of port number it is, for clients that print it
     // Repeated fields of one group have equally many values, which belong together; the first of
@@ -69,6 +70,7 @@ struct fixed_action {
 struct fixed_value {
     bool given;
     uint64_t number; // of choices the index
+    uint64_t high;   // of bytes the bits from 64 on
     const char *text;
     uint32_t *list;
     size_t n;

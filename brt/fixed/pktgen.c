@@ -4,9 +4,8 @@
 // that their packets are in, are a pipe's; asked for all pipes, an application is the first pipe's,
 // with the counts of all.
 //
-// Of a Tofino 2's sixteen applications the first eight are there. Not there: jitter, source ports
-// that are counted up, a length and offset from the packet, and the triggers of a Tofino 2's
-// deparser and flow control.
+// Not there: jitter, source ports that are counted up, a length and offset from the packet, and the
+// triggers of a Tofino 2's packets that recirculate, deparser and flow control.
 #include <errno.h>
 #include <string.h>
 
@@ -243,7 +242,7 @@ static bool pktgen_app_get(struct brt *b, struct brt_memory *m, struct fixed_ent
     struct sk_pktgen_counts counts;
     const unsigned pipe = pktgen_pipe(e);
     (void)m;
-    if (e->key[0] >= SK_PKTGEN_APPS)
+    if (e->key[0] >= sk_pktgen_apps(b->now.sw))
         return false;
     pktgen_app(b, pipe, (unsigned)e->key[0], &as, &counts);
     pktgen_counts(b, e, &counts);
@@ -263,6 +262,7 @@ static bool pktgen_app_get(struct brt *b, struct brt_memory *m, struct fixed_ent
         [APP_PACKET_COUNT] = counts.packets,
         [APP_TRIGGER_COUNT] = counts.triggers,
         [APP_CHANNEL] = as.source_port,
+        [APP_MASK_SEL] = as.port_mask,
     };
     const size_t n = pktgen_is_tofino_2(b) ? APP_FIELDS : APP_COMMON;
     for (size_t i = 0; i < n; i++)
@@ -274,14 +274,16 @@ static bool pktgen_app_get(struct brt *b, struct brt_memory *m, struct fixed_ent
 // What an application cannot be told; the driver's checks, and what the engine has not.
 static enum brt_code pktgen_app_check(const struct fixed_entry *e, bool tofino_2,
                                       const struct sk_pktgen_app *before, struct sk_error *err) {
-    static const size_t absent[] = {APP_COUNT_UP,    APP_BATCH_JITTER, APP_PACKET_JITTER,
-                                    APP_FROM_PACKET, APP_WRAP,         APP_MASK_SEL};
+    static const size_t absent[] = {APP_COUNT_UP, APP_BATCH_JITTER, APP_PACKET_JITTER,
+                                    APP_FROM_PACKET, APP_WRAP};
     const struct fixed_value *d = e->data;
     const struct fixed_field *fields = tofino_2 ? pktgen_app_data_2 : pktgen_app_data;
     for (size_t i = 0; i < PKTGEN_SIZE(absent); i++)
         if (absent[i] < (tofino_2 ? APP_FIELDS : APP_COMMON) && d[absent[i]].number)
             return brt_fail(err, BRT_NOT_SUPPORTED, "field '%s' is not supported",
                             fields[absent[i]].name);
+    if (tofino_2 && d[APP_MASK_SEL].number >= SK_PKTGEN_MASKS)
+        return brt_fail(err, BRT_INVALID_ARG, "field 'port_mask_sel' is 0 or 1");
     if (before->enabled && before->trigger + 1u != e->action)
         return brt_fail(err, BRT_IN_USE,
                         "the trigger of an application cannot change while it is "
@@ -317,7 +319,7 @@ static bool pktgen_same(const struct sk_pktgen_app *x, const struct sk_pktgen_ap
            x->pattern == y->pattern && x->mask == y->mask && x->length == y->length &&
            x->offset == y->offset && x->batches == y->batches && x->packets == y->packets &&
            x->batch_gap_ns == y->batch_gap_ns && x->packet_gap_ns == y->packet_gap_ns &&
-           x->source_port == y->source_port;
+           x->source_port == y->source_port && x->port_mask == y->port_mask;
 }
 
 static enum brt_code pktgen_refused(int rc, struct sk_error *err) {
@@ -334,12 +336,11 @@ static enum brt_code pktgen_app_set(struct brt *b, const struct fixed_entry *e,
     const struct fixed_value *d = e->data;
     const unsigned pipe = pktgen_pipe(e), app = (unsigned)e->key[0];
     struct sk_pktgen_app before;
-    struct sk_pktgen_counts counts;
+    struct sk_pktgen_counts counts, begun = {0};
     uint8_t source;
-    if (e->key[0] >= SK_PKTGEN_APPS)
-        return brt_fail(
-            err, pktgen_is_tofino_2(b) && e->key[0] < 16 ? BRT_NOT_SUPPORTED : BRT_INVALID_ARG,
-            "applications are 0 to %u", SK_PKTGEN_APPS - 1);
+    if (e->key[0] >= sk_pktgen_apps(b->now.sw))
+        return brt_fail(err, BRT_INVALID_ARG, "applications are 0 to %u",
+                        sk_pktgen_apps(b->now.sw) - 1);
     pktgen_app(b, pipe, app, &before, &counts);
     enum brt_code code = pktgen_source(e, pktgen_is_tofino_2(b), &source, err);
     const struct sk_pktgen_app as = {
@@ -355,18 +356,22 @@ static enum brt_code pktgen_app_set(struct brt *b, const struct fixed_entry *e,
         .batch_gap_ns = (uint32_t)d[APP_BATCH_GAP].number,
         .packet_gap_ns = (uint32_t)d[APP_PACKET_GAP].number,
         .source_port = source,
+        .port_mask = pktgen_is_tofino_2(b) ? (uint8_t)(d[APP_MASK_SEL].number & 0xff) : 0,
     };
     if (code == BRT_OK && !pktgen_same(&as, &before)) {
         code = pktgen_app_check(e, pktgen_is_tofino_2(b), &before, err);
         const int rc =
             code ? 0 : sk_pktgen_set(b->now.sw, pipe, app, &as, sk_switch_now(b->now.sw));
         code = rc ? pktgen_refused(rc, err) : code;
+        struct sk_pktgen_app now;
+        sk_pktgen_get(b->now.sw, pipe, app, &now, &begun);
     }
     if (code)
         return code;
     b->now.pktgen_sources[pipe][app] = (uint8_t)d[APP_SOURCE].number;
-    counts = (struct sk_pktgen_counts){.triggers = d[APP_TRIGGER_COUNT].number,
-                                       .batches = d[APP_BATCH_COUNT].number,
+    // with what ports that are down have triggered already
+    counts = (struct sk_pktgen_counts){.triggers = d[APP_TRIGGER_COUNT].number + begun.triggers,
+                                       .batches = d[APP_BATCH_COUNT].number + begun.batches,
                                        .packets = d[APP_PACKET_COUNT].number};
     code = pktgen_gate(b, pipe, sk_pktgen_ports(b->now.sw, pipe), err);
     sk_pktgen_put_counts(b->now.sw, pipe, app, &counts);
@@ -389,9 +394,8 @@ static enum brt_code pktgen_app_remove(struct brt *b, const struct fixed_entry *
 
 static struct fixed_entry *pktgen_app_keys(struct brt *b, struct brt_memory *m, size_t *n) {
     struct fixed_entry *keys = brt_take(m, SK_PKTGEN_APPS * sizeof *keys);
-    (void)b;
-    *n = SK_PKTGEN_APPS;
-    for (uint64_t i = 0; keys && i < SK_PKTGEN_APPS; i++)
+    *n = sk_pktgen_apps(b->now.sw);
+    for (uint64_t i = 0; keys && i < *n; i++)
         keys[i].key[0] = i;
     return keys;
 }
@@ -459,6 +463,83 @@ static struct fixed_entry *pktgen_buffer_keys(struct brt *b, struct brt_memory *
     return keys;
 }
 
+// ---- port_mask, port_down_replay: of a Tofino 2 ----
+
+static const struct fixed_field pktgen_mask_key[] = {{FIXED_FIELD(1, "port_mask_sel", UINT, 32)}};
+static const struct fixed_field pktgen_mask_data[] = {{FIXED_FIELD(1, "mask", BYTES, 72)}};
+
+static bool pktgen_mask_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    uint64_t ports[2];
+    (void)m;
+    if (e->key[0] >= SK_PKTGEN_MASKS)
+        return false;
+    sk_pktgen_mask(b->now.sw, pktgen_pipe(e), (unsigned)e->key[0], ports);
+    e->data[0] = (struct fixed_value){.given = true, .number = ports[0], .high = ports[1] & 0xff};
+    return true;
+}
+
+static enum brt_code pktgen_mask_set(struct brt *b, const struct fixed_entry *e,
+                                     struct sk_error *err) {
+    if (e->key[0] >= SK_PKTGEN_MASKS)
+        return brt_fail(err, BRT_INVALID_ARG, "masks are 0 and 1");
+    return sk_pktgen_set_mask(b->now.sw, pktgen_pipe(e), (unsigned)e->key[0],
+                              (const uint64_t[]){e->data[0].number, e->data[0].high})
+               ? pktgen_no_memory(err)
+               : BRT_OK;
+}
+
+static enum brt_code pktgen_mask_remove(struct brt *b, const struct fixed_entry *e,
+                                        struct sk_error *err) {
+    struct fixed_value all = {.number = UINT64_MAX, .high = 0xff};
+    struct fixed_entry first = *e;
+    enum brt_code code = BRT_OK;
+    first.data = &all;
+    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
+        first.pipe = pipe;
+        if (e->pipe < 0 || pipe == e->pipe)
+            code = pktgen_mask_set(b, &first, err);
+    }
+    return code;
+}
+
+static struct fixed_entry *pktgen_mask_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    struct fixed_entry *keys = brt_take(m, SK_PKTGEN_MASKS * sizeof *keys);
+    (void)b;
+    *n = SK_PKTGEN_MASKS;
+    for (uint64_t i = 0; keys && i < SK_PKTGEN_MASKS; i++)
+        keys[i].key[0] = i;
+    return keys;
+}
+
+// As enum sk_pktgen_replay.
+static const char *const pktgen_replays[] = {"REPLAY_NONE", "REPLAY_ALL", "REPLAY_MISSED", NULL};
+static const struct fixed_field pktgen_replay_data[] = {
+    {FIXED_FIELD(1, "replay_mode", STRING, 0), .choices = pktgen_replays, .is_enum = true}};
+
+static bool pktgen_replay_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    (void)m;
+    e->data[0] =
+        (struct fixed_value){.given = true, .number = sk_pktgen_replay(b->now.sw, pktgen_pipe(e))};
+    return true;
+}
+
+static enum brt_code pktgen_replay_put(struct brt *b, unsigned pipe, uint64_t replay,
+                                       struct sk_error *err) {
+    return sk_pktgen_set_replay(b->now.sw, pipe, (enum sk_pktgen_replay)replay)
+               ? pktgen_no_memory(err)
+               : BRT_OK;
+}
+
+static enum brt_code pktgen_replay_set(struct brt *b, const struct fixed_entry *e,
+                                       struct sk_error *err) {
+    return pktgen_replay_put(b, pktgen_pipe(e), e->data[0].number, err);
+}
+
+static enum brt_code pktgen_replay_remove(struct brt *b, const struct fixed_entry *e,
+                                          struct sk_error *err) {
+    return pktgen_replay_put(b, pktgen_pipe(e), SK_PKTGEN_REPLAY_NONE, err);
+}
+
 // ---- the tables ----
 
 const struct fixed_table *fixed_pktgen(bool tofino_2, size_t *n) {
@@ -477,49 +558,67 @@ const struct fixed_table *fixed_pktgen(bool tofino_2, size_t *n) {
         {6, "trigger_pfc", false, pktgen_flow_control, PKTGEN_SIZE(pktgen_flow_control)},
     };
 #define PKTGEN_TABLES(chip, entries, its_data, its_actions)                                        \
-    {                                                                                              \
-        {.id = 0xff030001,                                                                         \
-         .name = chip ".pktgen.port_cfg",                                                          \
-         .type = "PktgenPortCfg",                                                                  \
-         .size = 256,                                                                              \
-         .keys = pktgen_port_key,                                                                  \
-         .n_keys = PKTGEN_SIZE(pktgen_port_key),                                                   \
-         .data = pktgen_port_data,                                                                 \
-         .n_data = PKTGEN_SIZE(pktgen_port_data),                                                  \
+    {.id = 0xff030001,                                                                             \
+     .name = chip ".pktgen.port_cfg",                                                              \
+     .type = "PktgenPortCfg",                                                                      \
+     .size = 256,                                                                                  \
+     .keys = pktgen_port_key,                                                                      \
+     .n_keys = PKTGEN_SIZE(pktgen_port_key),                                                       \
+     .data = pktgen_port_data,                                                                     \
+     .n_data = PKTGEN_SIZE(pktgen_port_data),                                                      \
+     .always = true,                                                                               \
+     .functions = {pktgen_port_get, pktgen_port_set, pktgen_port_remove, pktgen_port_keys}},       \
+        {.id = 0xff030002,                                                                         \
+         .name = chip ".pktgen.app_cfg",                                                           \
+         .type = "PktgenAppCfg",                                                                   \
+         .size = entries,                                                                          \
+         .keys = pktgen_app_key,                                                                   \
+         .n_keys = PKTGEN_SIZE(pktgen_app_key),                                                    \
+         .data = its_data,                                                                         \
+         .n_data = PKTGEN_SIZE(its_data),                                                          \
+         .actions = its_actions,                                                                   \
+         .n_actions = PKTGEN_SIZE(its_actions),                                                    \
          .always = true,                                                                           \
-         .functions = {pktgen_port_get, pktgen_port_set, pktgen_port_remove, pktgen_port_keys}},   \
-            {.id = 0xff030002,                                                                     \
-             .name = chip ".pktgen.app_cfg",                                                       \
-             .type = "PktgenAppCfg",                                                               \
-             .size = entries,                                                                      \
-             .keys = pktgen_app_key,                                                               \
-             .n_keys = PKTGEN_SIZE(pktgen_app_key),                                                \
-             .data = its_data,                                                                     \
-             .n_data = PKTGEN_SIZE(its_data),                                                      \
-             .actions = its_actions,                                                               \
-             .n_actions = PKTGEN_SIZE(its_actions),                                                \
-             .always = true,                                                                       \
-             .chooses = true,                                                                      \
-             .by_pipe = true,                                                                      \
-             .functions = {pktgen_app_get, pktgen_app_set, pktgen_app_remove, pktgen_app_keys}},   \
-            {.id = 0xff030003,                                                                     \
-             .name = chip ".pktgen.pkt_buffer",                                                    \
-             .type = "PktgenPktBufferCfg",                                                         \
-             .size = 1024,                                                                         \
-             .keys = pktgen_buffer_key,                                                            \
-             .n_keys = PKTGEN_SIZE(pktgen_buffer_key),                                             \
-             .data = pktgen_buffer_data,                                                           \
-             .n_data = PKTGEN_SIZE(pktgen_buffer_data),                                            \
-             .always = true,                                                                       \
-             .by_pipe = true,                                                                      \
-             .functions = {pktgen_buffer_get, pktgen_buffer_set, pktgen_buffer_remove,             \
-                           pktgen_buffer_keys}},                                                   \
+         .chooses = true,                                                                          \
+         .by_pipe = true,                                                                          \
+         .functions = {pktgen_app_get, pktgen_app_set, pktgen_app_remove, pktgen_app_keys}},       \
+    {                                                                                              \
+        .id = 0xff030003, .name = chip ".pktgen.pkt_buffer", .type = "PktgenPktBufferCfg",         \
+        .size = 1024, .keys = pktgen_buffer_key, .n_keys = PKTGEN_SIZE(pktgen_buffer_key),         \
+        .data = pktgen_buffer_data, .n_data = PKTGEN_SIZE(pktgen_buffer_data), .always = true,     \
+        .by_pipe = true, .functions = {                                                            \
+            pktgen_buffer_get,                                                                     \
+            pktgen_buffer_set,                                                                     \
+            pktgen_buffer_remove,                                                                  \
+            pktgen_buffer_keys                                                                     \
+        }                                                                                          \
     }
-    static const struct fixed_table tables[] =
-        PKTGEN_TABLES("tf1", SK_PKTGEN_APPS, pktgen_app_data, actions);
-    static const struct fixed_table tables_2[] =
-        PKTGEN_TABLES("tf2", 16, pktgen_app_data_2, actions_2);
+    static const struct fixed_table tables[] = {
+        PKTGEN_TABLES("tf1", SK_PKTGEN_APPS / 2, pktgen_app_data, actions)};
+    static const struct fixed_table tables_2[] = {
+        PKTGEN_TABLES("tf2", SK_PKTGEN_APPS, pktgen_app_data_2, actions_2),
+        {.id = 0xff030004,
+         .name = "tf2.pktgen.port_mask",
+         .type = "PktgenPortMaskCfg",
+         .size = SK_PKTGEN_MASKS,
+         .keys = pktgen_mask_key,
+         .n_keys = PKTGEN_SIZE(pktgen_mask_key),
+         .data = pktgen_mask_data,
+         .n_data = PKTGEN_SIZE(pktgen_mask_data),
+         .always = true,
+         .by_pipe = true,
+         .functions = {pktgen_mask_get, pktgen_mask_set, pktgen_mask_remove, pktgen_mask_keys}},
+        {.id = 0xff030005,
+         .name = "tf2.pktgen.port_down_replay",
+         .type = "PktgenPortDownReplyCfg",
+         .size = 1,
+         .data = pktgen_replay_data,
+         .n_data = PKTGEN_SIZE(pktgen_replay_data),
+         .always = true,
+         .by_pipe = true,
+         .functions = {pktgen_replay_get, pktgen_replay_set, pktgen_replay_remove, NULL}},
+    };
 #undef PKTGEN_TABLES
-    *n = PKTGEN_SIZE(tables);
+    *n = tofino_2 ? PKTGEN_SIZE(tables_2) : PKTGEN_SIZE(tables);
     return tofino_2 ? tables_2 : tables;
 }

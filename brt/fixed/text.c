@@ -19,7 +19,7 @@ static json_t *text_type(const struct fixed_field *f) {
     const bool sized = f->type == FIXED_UINT || f->type == FIXED_INT;
     json_t *type = json_pack("{s:o}", "type",
                              sized ? json_sprintf("%s%u", names[f->type], (unsigned)f->width)
-                                   : json_string(names[f->type]));
+                                   : json_string(f->is_enum ? "enum" : names[f->type]));
     if (f->type == FIXED_BYTES)
         json_object_set_new(type, "width", json_integer(f->width));
     for (size_t i = 0; f->choices && f->choices[i]; i++) {

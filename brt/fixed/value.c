@@ -25,6 +25,16 @@ static enum brt_code fixed_value_bytes(const ProtobufCBinaryData *bytes,
     return brt_words(bytes, &as, out, err);
 }
 
+// Of at most 128 bits.
+static enum brt_code fixed_value_wide(const ProtobufCBinaryData *bytes, const struct fixed_field *f,
+                                      struct fixed_value *out, struct sk_error *err) {
+    uint64_t words[2] = {0};
+    const enum brt_code code = fixed_value_bytes(bytes, f, words, err);
+    out->number = words[0];
+    out->high = words[1];
+    return code;
+}
+
 // ---- from messages ----
 
 static enum brt_code fixed_value_key_choice(const ProtobufCBinaryData *text,
@@ -155,8 +165,8 @@ static enum brt_code fixed_value_datum(struct brt_memory *m, const BfrtProto__Da
                    ? fixed_value_choice(d->str_val, f, out, err)
                    : fixed_value_wrong_type(f, "a text", err);
     case FIXED_BYTES:
-        return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STREAM && f->width <= 64
-                   ? fixed_value_bytes(&d->stream, f, &out->number, err)
+        return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STREAM
+                   ? fixed_value_wide(&d->stream, f, out, err)
                    : fixed_value_wrong_type(f, "bytes", err);
     case FIXED_FLOAT:
         break;
@@ -279,10 +289,8 @@ static bool fixed_value_message(struct brt_memory *m, const struct fixed_field *
         out->str_val = (char *)(f->choices ? f->choices[v->number] : v->text ? v->text : "");
         return true;
     case FIXED_BYTES:
-        if (f->width > 64)
-            break; // no field that is served
         out->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
-        return brt_stream(m, &v->number, f->width, &out->stream);
+        return brt_stream(m, (const uint64_t[]){v->number, v->high}, f->width, &out->stream);
     case FIXED_FLOAT: // neither
         break;
     }

@@ -25,7 +25,8 @@
 #define IDLE_INTERVAL_NS   UINT64_C(100000000)
 #define STATS_INTERVAL_NS  UINT64_C(1000000000)
 #define TIMER_SLACK_NS     1000L
-#define BREATH_NS          UINT64_C(1000000) // at most so long without looking at the socket
+#define BREATH_NS          UINT64_C(1000000)  // at most so long without looking at the socket
+#define UNASKED_NS         UINT64_C(10000000) // or so long, if a wait said that there was nothing
 
 // Written by signal handlers on the main thread, without a lock.
 static atomic_bool stopped, hung_up;
@@ -114,6 +115,9 @@ static void run_control_serve(struct run *r, uint64_t now) {
     const struct sk_service service = run_service(r, now);
     if (!r->server || now < r->control.server_due)
         return;
+    if (r->control.is_unasked && now < r->control.looked + UNASKED_NS)
+        return;
+    r->control.looked = now;
     const bool served = sk_server_poll(r->server, &service);
     r->control.client = 0;
     if (!served)
@@ -265,10 +269,19 @@ static bool is_waited_for(const struct run *r) {
     return r->trace || r->sample || r->control.reloading;
 }
 
+static bool has_asked(const struct pollfd *fds, nfds_t n) {
+    for (nfds_t i = 0; i < n; i++)
+        if (fds[i].revents)
+            return true;
+    return false;
+}
+
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
     struct pollfd fds[SK_SERVER_FDS + 5];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
+    const nfds_t of_server = n;
+    r->control.is_unasked = false;
     if (!sk_ports_inside_sleep(r->ports))
         return;
     const uint64_t now = run_now();
@@ -291,6 +304,7 @@ static void wait_for_work(struct run *r) {
     struct pollfd *of_controllers = &fds[n - 4];
     if (ppoll(breath ? of_controllers : fds, breath ? 4 : n, &timeout, NULL) <= 0)
         return;
+    r->control.is_unasked = !breath && !has_asked(fds, of_server);
     // What controllers ask is heard without a tick. Short ticks beside their calls would cost each
     // of them a timer that comes before the kernel's own.
     const bool asked = of_controllers[1].revents || of_controllers[2].revents;

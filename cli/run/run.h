@@ -69,6 +69,8 @@ struct run_control {
     uint64_t watchdog_due, server_due, jobs_due, stats_due, stats_from, idle_due, links_due,
         reopen_due;
     uint64_t worked; // when there was something to do last
+    uint64_t looked; // at the control socket
+    bool is_unasked; // the last wait would have ended for the control socket, and did for others
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners
     struct sk_switch_stats last;

@@ -24,6 +24,7 @@
 #define LOOK_NS     UINT64_C(1000000000) // for alarms
 #define SCAN_NS     UINT64_C(125000000)  // of some aggregators: of all in two seconds
 #define SCAN_CELLS  4096u
+#define KNOWN_NS    UINT64_C(1000000) // how old the number of interruptions before a pause may be
 
 struct run_watch {
     struct http_server *http;     // null: no one listens
@@ -32,8 +33,9 @@ struct run_watch {
     bool taken; // there is a moment
     char *text; // of it, or null
     size_t length;
-    uint64_t paused_at, paused_at_cpu, look_due, scan_due;
-    long interruptions; // when the pause began
+    uint64_t wanted_at, paused_at, look_due, scan_due;
+    long interruptions;   // before the pause began,
+    uint64_t interrupted; // when that was found out
     struct sk_alarms *alarms;
     struct sk_aggregators *aggregators;
 };
@@ -51,30 +53,33 @@ static void watch_longest(uint64_t *longest, uint64_t ns) {
 
 void run_watch_pause_wanted(struct run *r) {
     if (r->watch)
-        r->watch->paused_at = run_now();
+        r->watch->wanted_at = run_now();
 }
 
 void run_watch_paused(struct run *r) {
     struct run_watch *w = r->watch;
     if (!w)
         return;
+    w->paused_at = run_now();
+    if (w->paused_at - w->interrupted < KNOWN_NS) // a call of the kernel less
+        return;
     w->interruptions = watch_interruptions();
-    w->paused_at_cpu = sk_clock_worked();
+    w->interrupted = w->paused_at;
 }
 
 void run_watch_resumed(struct run *r) {
     struct run_watch *w = r->watch;
     if (!w)
         return;
-    const uint64_t ns = run_now() - w->paused_at;
+    const uint64_t now = run_now(), ns = now - w->wanted_at, own = now - w->paused_at;
     w->counts.pauses++;
     w->counts.paused_ns += ns;
     watch_longest(&w->counts.longest_pause_ns, ns);
-    if (ns <= w->counts.longest_pause_cpu_ns) // two calls of the kernel less
-        return;
-    const uint64_t cpu_ns = sk_clock_worked() - w->paused_at_cpu;
-    if (watch_interruptions() == w->interruptions)
-        watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
+    // without an interruption the clock's time is the thread's
+    if (own > w->counts.longest_pause_cpu_ns && watch_interruptions() == w->interruptions)
+        w->counts.longest_pause_cpu_ns = own;
+    else if (own > w->counts.longest_pause_cpu_ns)
+        w->interrupted = 0;
 }
 
 static void count_control(struct run *r) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 
 #define LONGEST_NS UINT64_C(100000) // of a slice that breathes
+#define CREDIT_NS  UINT64_C(200000) // that packets may have waited without as much time after it
 
 static void pauses_wait(uint64_t ns) {
     const struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
@@ -17,9 +18,13 @@ static void pauses_wait(uint64_t ns) {
 void sk_pauses_begin(struct sk_pauses *p) {
     if (!p || !p->pause)
         return;
-    const uint64_t now = sk_clock_now(), due = p->ended + p->took;
-    if (now < due && !(p->idle && p->idle(p->aux)))
-        pauses_wait(due - now);
+    const uint64_t now = sk_clock_now(), passed = now - p->ended;
+    p->owed -= passed < p->owed ? passed : p->owed;
+    if (p->owed > CREDIT_NS && !(p->idle && p->idle(p->aux))) {
+        pauses_wait(p->owed -
+                    CREDIT_NS / 2); // fewer and longer waits: each costs the system's time
+        p->owed = CREDIT_NS / 2;
+    }
     p->pause(p->aux);
     p->from = sk_clock_now();
 }
@@ -29,7 +34,7 @@ void sk_pauses_end(struct sk_pauses *p) {
         return;
     p->resume(p->aux);
     p->ended = sk_clock_now();
-    p->took = p->ended - p->from;
+    p->owed += p->ended - p->from;
 }
 
 void sk_pauses_breathe(struct sk_pauses *p) {

@@ -35,11 +35,13 @@ struct sk_pauses {
     bool (*idle)(void *aux);
     void *aux;
     // own
-    uint64_t from, ended, took; // ns: the slice that is copied, or the one before
+    uint64_t from, ended; // ns: the slice that is copied, or the one before
+    uint64_t owed;        // ns that packets waited in slices and did not run since
 };
 
-// 'p' may be null: then nobody runs the cores. begin() waits before it pauses until packets had as
-// much time as the slice before took, if there are any.
+// 'p' may be null: then nobody runs the cores. begin() waits before it pauses, if there are packets,
+// until they had as much time as slices took, but for 100 to 200 us: a call of some slices ends
+// without a wait, and a read of many leaves packets half of the time.
 void sk_pauses_begin(struct sk_pauses *p);
 void sk_pauses_end(struct sk_pauses *p);
 // An entry as it is now, with what packets change in it: hits, counts, meter, direct register

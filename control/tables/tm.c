@@ -421,7 +421,8 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
     default:
         return control_tm_explain(
             sk_pktgen_set(sw, i->pipe, i->id, &i->app, sk_switch_now(sw)),
-            "a packet has at least 8 bytes, all in the buffer; there are 1 to 65536 "
+            "a Tofino has applications 0 to 7; a packet has at least 8 bytes, all in the "
+            "buffer; there are 1 to 65536 "
             "batches and packets; a period is at least 1 ns; the source port is 68 to "
             "71, or on a Tofino 2 a port of the pipe below 8 that recirculates",
             err);

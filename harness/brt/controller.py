@@ -192,7 +192,7 @@ class Controller:
                 array.val.extend(value)
             elif kind == "float":
                 d.float_val = value
-            elif kind == "string":
+            elif kind in ("string", "enum"):
                 d.str_val = value
             elif kind == "bool":
                 d.bool_val = value

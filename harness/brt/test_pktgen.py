@@ -223,11 +223,73 @@ def taken_back(c):
                  (bytes(LENGTH), False))
 
 
+def down_2(c, switch):
+    """On a Tofino 2 an application takes the falls of some ports, and is told of those that are down when it begins."""
+    mask, replay, config = "tf2.pktgen.port_mask", "tf2.pktgen.port_down_replay", "tf2.pktgen.app_cfg"
+    every = (1 << 72) - 1
+
+    def masks(pipe=None):
+        return [int(e[3]["mask"]) for e in c.read(c.entry(mask, pipe=pipe))]
+
+    def mode(value=None, pipe=None):
+        update = c.update("MODIFY", replay, data={"replay_mode": value} if value else {}, pipe=pipe)
+        if value:
+            return update
+        return c.read(c.entry(replay, pipe=pipe))[0][3]["replay_mode"]
+
+    def app_15(what=None, **data):
+        return c.update("MODIFY", config, {"app_id": 15}, what, data, pipe=0)
+
+    def triggers():
+        (_, _, _, data, _), = c.read(c.entry(config, {"app_id": 15}, pipe=0))
+        return data["trigger_counter"]
+
+    def move(name, number, up):
+        subprocess.run(["ip", "link", "set", name, "up" if up else "down"], check=True)
+        until(lambda: switch.port(number)["up"] == up)
+
+    checks.equal("masks at first", (masks(), masks(3), mode()), ([every] * 2, [every] * 2, "REPLAY_NONE"))
+    c.write(c.update("MODIFY", mask, {"port_mask_sel": 1}, data={"mask": 1 << 71 | 1 << 9}, pipe=0))
+    checks.equal("of one pipe", (masks(0), masks(1)), ([every, 1 << 71 | 1 << 9], [every] * 2))
+    c.write(app_15(DOWN, pkt_len=100, assigned_chnl_id=6, port_mask_sel=1, app_enable=True),
+            *[c.update("MODIFY", "tf2.pktgen.port_cfg", {"dev_port": n}, data={"clear_port_down_enable": True}) for n in (8, 9)])
+    move("pgh1", 8, False)
+    checks.equal("a port that the mask does not have", triggers(), 0)
+    move("pgh2", 9, False)
+    checks.equal("one that it has", triggers(), 1)
+    c.write(app_15(app_enable=False), mode("REPLAY_MISSED", pipe=0), app_15(app_enable=True))
+    checks.equal("nothing was missed", (mode(pipe=0), mode(pipe=1), triggers()), ("REPLAY_MISSED", "REPLAY_NONE", 1))
+    c.write(app_15(app_enable=False), mode("REPLAY_ALL"), app_15(app_enable=True))
+    checks.equal("all that are down, again", triggers(), 2)
+    c.write(app_15(app_enable=False), mode("REPLAY_MISSED"))
+    move("pgh2", 9, True)
+    move("pgh2", 9, False)
+    checks.equal("nobody looks", triggers(), 2)
+    c.write(app_15(app_enable=True))
+    checks.equal("what was missed", triggers(), 3)
+    c.write(app_15(app_enable=False), c.update("DELETE", mask), c.update("DELETE", replay), app_15(app_enable=True))
+    checks.equal("as at first, and nothing again", (masks(0), mode(pipe=0), triggers()), ([every] * 2, "REPLAY_NONE", 3))
+    update = c.update("MODIFY", mask, {"port_mask_sel": 0}, data={"mask": 0})
+    update.entity.table_entry.data.fields[0].stream = bytes(8)
+    update_fails("a mask of eight bytes", INVALID, c, update)
+    update_fails("a third mask", NOT_FOUND, c, c.update("MODIFY", mask, {"port_mask_sel": 2}, data={"mask": 0}))
+    update_fails("another word", INVALID, c, mode("REPLAY_SOME"))
+    update_fails("a mask that is not there", INVALID, c, app_15(DOWN, pkt_len=100, assigned_chnl_id=6, port_mask_sel=2))
+    before = masks(0), mode()
+    fails("a list with a mistake", "UNKNOWN", c.write, mode("REPLAY_ALL"),
+          c.update("MODIFY", mask, {"port_mask_sel": 0}, data={"mask": 5}), mode("REPLAY_SOME"), atomicity=ROLLBACK,
+          codes=[0, 0, INVALID])
+    checks.equal("taken back", (masks(0), mode()), before)
+
+
 def tofino_2(c):
     """Its fields have other types, and more; ports are given by a channel."""
     table = c.tables["tf2.pktgen.app_cfg"]
     checks.equal("tables", sorted(n for n in c.tables if "pktgen" in n),
-                 ["tf2.pktgen.app_cfg", "tf2.pktgen.pkt_buffer", "tf2.pktgen.port_cfg"])
+                 ["tf2.pktgen.app_cfg", "tf2.pktgen.pkt_buffer", "tf2.pktgen.port_cfg", "tf2.pktgen.port_down_replay",
+                  "tf2.pktgen.port_mask"])
+    checks.equal("an enum", c.tables["tf2.pktgen.port_down_replay"]["data"][0]["singleton"]["type"],
+                 {"type": "enum", "choices": ["REPLAY_NONE", "REPLAY_ALL", "REPLAY_MISSED"]})
     types = {f["singleton"]["name"]: f["singleton"]["type"] for f in table["data"]}
     checks.equal("types", (table["size"], len(types), types["pkt_len"], types["assigned_chnl_id"]),
                  (16, 17, {"type": "bytes", "width": 16}, {"type": "bytes", "width": 8}))
@@ -237,9 +299,8 @@ def tofino_2(c):
     (_, _, _, got, _), = c.read(c.entry("tf2.pktgen.app_cfg", {"app_id": 4}))
     checks.equal("an application", (got["pkt_len"], got["assigned_chnl_id"], got["batch_count_cfg"]), (100, 6, 2))
     for what, status, update in (
-            ("the ninth application", NOT_FOUND, two(8, ONE_SHOT, pkt_len=100)),
+            ("the seventeenth application", NOT_FOUND, two(16, ONE_SHOT, pkt_len=100)),
             ("the deparser's trigger", UNIMPLEMENTED, two(4, "trigger_dprsr", pkt_len=100)),
-            ("a mask of ports", UNIMPLEMENTED, two(4, DOWN, pkt_len=100, port_mask_sel=1)),
             ("a channel that is not there", UNIMPLEMENTED, two(4, ONE_SHOT, pkt_len=100, assigned_chnl_id=9))):
         update_fails(what, status, c, update)
 
@@ -265,9 +326,11 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             mistakes(controller)
             taken_back(controller)
         checks.equal("the switch ends well", switch.stop(), 0)
-    with Switch({"program": TOFINO_2, "ports": [{"port": 8, "device": "net_null0"}], "bfrt": {"listen": ADDRESS}}) as switch:
+    PORT_LIST = [{"port": n + 7, "device": f"net_af_packet{n},iface=pgsw{n}"} for n in (1, 2)]
+    with Switch({"program": TOFINO_2, "ports": PORT_LIST, "bfrt": {"listen": ADDRESS}}) as switch:
         with Controller(ADDRESS) as controller:
             controller.bind()
             tofino_2(controller)
+            down_2(controller, switch)
         checks.equal("and a Tofino 2", switch.stop(), 0)
 checks.end()

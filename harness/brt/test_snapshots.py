@@ -4,6 +4,7 @@ up to where fields are in containers; the status of each mistake; the trace of t
 import os
 import sys
 import tempfile
+import time
 
 sys.path[:0] = ["harness/brt", "harness/control"]
 import live  # noqa: E402
@@ -86,8 +87,11 @@ def mistakes(c):
     update_fails("no thread", INVALID, c, c.update("INSERT", CFG, stages(6, 7)))
     update_fails("an unknown thread", INVALID, c, c.update("INSERT", CFG, stages(6, 7), data={"thread": "BOTH"}))
     update_fails("egress", UNIMPLEMENTED, c, c.update("INSERT", CFG, stages(6, 7), data={"thread": "EGRESS"}))
-    update_fails("by a timer", UNIMPLEMENTED, c,
-                 c.update("INSERT", CFG, stages(6, 7), data={**insert, "timer_enable": True}))
+    bad = c.update("INSERT", CFG, stages(6, 7), data={**insert, "timer_enable": True})
+    for field in bad.entity.table_entry.data.fields:
+        if field.WhichOneof("value") == "bool_val":
+            field.str_val = "on"
+    update_fails("a timer that is a text", INVALID, c, bad)
     update_fails("what is only read", INVALID, c,
                  c.update("INSERT", CFG, stages(6, 7), data={**insert, "ingress_capture": [0]}))
     update_fails("modify of none", NOT_FOUND, c, c.update("MODIFY", CFG, stages(6, 7), data=insert))
@@ -157,6 +161,32 @@ def catches(c, sw, wire):
     fails("with its trigger it goes", "UNKNOWN", c.read, c.entry(DATA, {"stage": 0}, pipe=0), codes=[NOT_FOUND])
 
 
+def by_a_timer(c, sw, wire):
+    """No packet has what the trigger says; the next one after the timer is caught."""
+    clear(c)
+    add(c, 0, 11, timer_enable=True, timer_value_usecs=2_000_000)
+    checks.equal("the timer", c.read(c.entry(CFG))[0][3]["timer_enable"], True)
+    c.write(trigger(c, 0, **{ETHERNET: (7, (1 << 48) - 1)}))
+    begun, caught = time.monotonic(), None
+    while caught is None and time.monotonic() < begun + 60:
+        wire.socket.send(frame(8))
+        wire.socket.send(frame(7))
+        if state(c, 0)[0] == "FULL":
+            caught = time.monotonic() - begun
+        time.sleep(0.02)
+    checks.true(f"after the time, {caught} s", caught is not None and caught >= 2)
+    first, second = captured(c, 0), captured(c, 1)
+    checks.equal("by the timer", (first["timer_trigger"], first["local_stage_trigger"], second["timer_trigger"],
+                                  second["prev_stage_trigger"]), (True, False, False, True))
+    checks.true("one of those that came", first[ETHERNET] in (7, 8))
+    c.write(c.update("MODIFY", CFG, stages(0, 11), data={"timer_enable": False}), trigger(c, 0, "MODIFY"))
+    checks.equal("without the timer", sw.becomes(lambda: (wire.socket.send(frame(7)), state(c, 0)[0])[1], "FULL", 60), "FULL")
+    data = captured(c, 0)
+    checks.equal("by a packet", (data["timer_trigger"], data["local_stage_trigger"], data[ETHERNET]), (False, True, 7))
+    clear(c)
+    add(c, 0, 11)
+
+
 def beside_a_trace(c, sw, wire):
     """Of a trace and a snapshot the one that was first waits; the other follows."""
     c.write(trigger(c, 0, **{ETHERNET: (9, (1 << 48) - 1)}))
@@ -193,6 +223,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             ranges(controller)
             mistakes(controller)
             catches(controller, switch, line)
+            by_a_timer(controller, switch, line)
             beside_a_trace(controller, switch, line)
         checks.equal("the switch ends well", switch.stop(), 0)
 checks.end()

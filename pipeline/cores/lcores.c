@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "stages/table.h"
 
 // Turns without work until an lcore gives its processor away, until it sleeps, and until it sleeps
@@ -20,6 +21,11 @@
 #define LONG_SLEEP_US 500u
 // Of one that waits in a pause which is not short.
 #define PAUSE_SLEEP_US 20u
+// How long one looks in a pause, who needs no processor of another, before it gives its own away: a
+// turn takes some microseconds, and so do most pauses. Few take as long as an lcore that never
+// sleeps looks for their end.
+#define LOOK_NS      UINT64_C(20000)
+#define LONG_LOOK_NS UINT64_C(1000000)
 
 struct lcore {
     struct sk_lcores *all;
@@ -32,12 +38,16 @@ struct sk_lcores {
     struct sk_lcores_options opt;
     int *cpus;
     cpu_set_t anywhere; // the processors that the process may use
+    cpu_set_t theirs;   // of the lcores
+    bool have_own;      // each lcore has one
     struct lcore *list;
     atomic_bool stopped;
     atomic_bool failed;  // one could not enter
     atomic_bool wanted;  // a pause: looked at between turns
     atomic_uint running; // lcores that take turns, or are about to
     atomic_uint waiting; // of those: for the end of a pause
+    atomic_uint resting; // of those that run: with nothing to do for a while
+    atomic_bool apart;   // the one who pauses is on none of the lcores' own processors
 };
 
 struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error,
@@ -56,7 +66,10 @@ struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error
     for (unsigned i = 0; i < opt->n; i++) {
         l->list[i] = (struct lcore){.all = l, .number = i};
         l->cpus[i] = opt->cpus ? opt->cpus[i] : -1;
+        if (l->cpus[i] >= 0 && l->cpus[i] < CPU_SETSIZE)
+            CPU_SET((unsigned)l->cpus[i], &l->theirs);
     }
+    l->have_own = (unsigned)CPU_COUNT(&l->theirs) == opt->n;
     if (sched_getaffinity(0, sizeof l->anywhere, &l->anywhere))
         memset(&l->anywhere, 0xff, sizeof l->anywhere);
     atomic_init(&l->stopped, false);
@@ -64,6 +77,8 @@ struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error
     atomic_init(&l->wanted, false);
     atomic_init(&l->running, 0);
     atomic_init(&l->waiting, 0);
+    atomic_init(&l->resting, 0);
+    atomic_init(&l->apart, false);
     return l;
 }
 
@@ -81,13 +96,39 @@ void sk_lcores_stop(struct sk_lcores *l) {
 
 // ---- waiting ----
 
-// A processor that has other work is given to it at once: the one who pauses may need it.
-static void wait_once(const struct sk_lcores *l, unsigned *times) {
-    if (l->opt.idle_sleep_us > 0 && *times > YIELD_TURNS)
+struct lcores_wait {
+    uint64_t look;  // ns
+    uint64_t since; // 0: it begins
+    unsigned times;
+};
+
+// Does the one who pauses run where no lcore needs it?
+static bool is_apart(const struct sk_lcores *l) {
+    const int cpu = sched_getcpu();
+    return l->have_own && cpu >= 0 && cpu < CPU_SETSIZE && !CPU_ISSET((unsigned)cpu, &l->theirs);
+}
+
+// With a processor for each, the one that is waited for answers soon, while one that was given away
+// comes back when the system likes: a client's reply, or packets, would wait for that.
+static bool looks_on(const struct sk_lcores *l, struct lcores_wait *w) {
+    if (!atomic_load_explicit(&l->apart, memory_order_relaxed))
+        return false;
+    const uint64_t now = sk_clock_now();
+    w->since = w->since ? w->since : now;
+    return now - w->since < w->look;
+}
+
+// Else a processor that has other work is given to it at once: the one who pauses may need it.
+static void wait_once(const struct sk_lcores *l, struct lcores_wait *w) {
+    if (looks_on(l, w)) {
+        __builtin_ia32_pause();
+        return;
+    }
+    if (l->opt.idle_sleep_us > 0 && w->times > YIELD_TURNS)
         usleep(PAUSE_SLEEP_US);
     else
         sched_yield();
-    *times += *times <= YIELD_TURNS;
+    w->times += w->times <= YIELD_TURNS;
 }
 
 // ---- pauses ----
@@ -100,10 +141,10 @@ static void wait_once(const struct sk_lcores *l, unsigned *times) {
 
 static void wait_while_wanted(struct sk_lcores *l) {
     while (atomic_load(&l->wanted)) {
-        unsigned times = 0;
+        struct lcores_wait w = {.look = l->opt.idle_sleep_us ? LOOK_NS : LONG_LOOK_NS};
         atomic_fetch_add(&l->waiting, 1);
         while (atomic_load(&l->wanted))
-            wait_once(l, &times);
+            wait_once(l, &w);
         atomic_fetch_sub(&l->waiting, 1);
     }
 }
@@ -129,14 +170,16 @@ static void lcores_rest(struct sk_lcores *l, unsigned empty) {
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
-    unsigned times = 0;
+    struct lcores_wait w = {.look = LOOK_NS};
+    atomic_store_explicit(&l->apart, is_apart(l), memory_order_relaxed);
     atomic_store(&l->wanted, true);
     while (atomic_load(&l->waiting) < atomic_load(&l->running))
-        wait_once(l, &times);
+        wait_once(l, &w);
 }
 
 bool sk_lcores_idle(struct sk_lcores *l) {
-    return atomic_load(&l->waiting) == atomic_load(&l->running);
+    const unsigned running = atomic_load(&l->running);
+    return atomic_load(&l->waiting) == running || atomic_load(&l->resting) == running;
 }
 
 void sk_lcores_resume(struct sk_lcores *l, bool changed) {
@@ -154,9 +197,15 @@ static void take_turns(struct sk_lcores *l, unsigned number) {
         if (atomic_load_explicit(&l->wanted, memory_order_relaxed))
             wait_while_wanted(l);
         bool worked = l->opt.turn(l->opt.aux, number);
+        if (worked && empty >= SPIN_TURNS)
+            atomic_fetch_sub(&l->resting, 1);
         empty = worked ? 0 : empty <= SLEEP_TURNS ? empty + 1 : empty;
+        if (empty == SPIN_TURNS)
+            atomic_fetch_add(&l->resting, 1);
         lcores_rest(l, empty);
     }
+    if (empty >= SPIN_TURNS)
+        atomic_fetch_sub(&l->resting, 1);
 }
 
 static void *other_lcore(void *aux) {

@@ -14,6 +14,10 @@
 // (sched_yield); if that lasts, it sleeps for 'idle_sleep_us' between turns, and for at least 500
 // microseconds after 2,000 such turns: on a small machine, a switch shares its processors with
 // hosts. Without 'idle_sleep_us', an lcore yields its processor only in pauses.
+//
+// If each lcore has a processor of its own and the one who pauses runs on none of them, nobody
+// yields at once in a pause: that one looks for 20 microseconds, and an lcore as long, or, without
+// 'idle_sleep_us', for a millisecond.
 #ifndef SILKEN_PIPELINE_CORES_LCORES_H
 #define SILKEN_PIPELINE_CORES_LCORES_H
 
@@ -51,8 +55,8 @@ void sk_lcores_free(struct sk_lcores *l); // null allowed; not while it runs
 // after they ended. What lcores did before is seen after the first, and what is done in between is
 // seen by lcores after the second.
 void sk_lcores_pause(struct sk_lcores *l);
-// Whether every lcore sleeps for want of work: a pause that begins now takes no packet's time. They
-// wake up by themselves, so it is true of a moment. Not in a pause; from the thread that pauses.
+// Whether every lcore sleeps for want of work, or has found none in its last 200 turns: a pause that
+// begins now takes no packet's time. That changes by itself, so it is true of a moment. Not in a pause; from the thread that pauses.
 bool sk_lcores_idle(struct sk_lcores *l);
 // 'changed': something that a flow record depends on may be another than before (an entry, a group,
 // a port, a register...). Without it caches of flows keep what they have.

@@ -7,6 +7,10 @@
 // pipe's internal ports. All times are of the switch's clock: a packet or batch starts a gap after
 // the start of the one before, but never before the port, which has 100 Gb/s, is free again.
 //
+// On a Tofino 2 an application may take the falls of some ports only (two masks for each pipe), and
+// when one is enabled, ports that are down may trigger those of their pipe again, or if they have
+// not yet.
+//
 // A timer's next period starts when the packets of this one are out, at the earliest. Triggers that
 // come while an application is busy wait; when more than TRIGGERS wait, they are lost.
 #include <errno.h>
@@ -37,6 +41,9 @@ struct pktgen {
     bool gated; // the next two count
     struct sk_pktgen_ports ports;
     uint64_t clear[2]; // local ports that trigger when they go down
+    uint64_t masks[SK_PKTGEN_MASKS][2];
+    enum sk_pktgen_replay replay;
+    uint64_t told[2]; // local ports that triggered an application when they went down last
 };
 
 static struct pktgen *generator(struct sk_core *core, unsigned pipe) {
@@ -48,6 +55,7 @@ static struct pktgen *generator(struct sk_core *core, unsigned pipe) {
         return NULL;
     for (unsigned i = 0; i < SK_PKTGEN_APPS; i++)
         p->pktgen->apps[i].next = UINT64_MAX;
+    memset(p->pktgen->masks, 0xff, sizeof p->pktgen->masks);
     core->n_pktgens++;
     return p->pktgen;
 }
@@ -55,6 +63,76 @@ static struct pktgen *generator(struct sk_core *core, unsigned pipe) {
 void pktgen_free(struct sk_core *core) {
     for (unsigned i = 0; i < SK_PIPES; i++)
         free(core->pipes[i].pktgen);
+}
+
+static unsigned apps_of(bool tofino_2) {
+    return tofino_2 ? SK_PKTGEN_APPS : SK_PKTGEN_APPS / 2;
+}
+
+unsigned sk_pktgen_apps(const struct sk_switch *sw) {
+    return apps_of(switch_is_tofino_2(sw));
+}
+
+// ---- ports that go down ----
+
+static uint64_t port_bit(unsigned local) {
+    return UINT64_C(1) << (local % 64);
+}
+
+static void pktgen_trigger(struct app *a, uint32_t key, uint64_t now_ns);
+
+static void pktgen_fallen(struct sk_core *core, struct pktgen *g, uint16_t port, uint64_t now_ns) {
+    const unsigned local = port & 127u;
+    for (unsigned i = 0; i < apps_of(core->tofino_2); i++) {
+        const struct sk_pktgen_app *as = &g->apps[i].as;
+        if (!as->enabled || as->trigger != SK_PKTGEN_PORT_DOWN ||
+            !(g->masks[as->port_mask][local / 64] & port_bit(local)))
+            continue;
+        g->told[local / 64] |= port_bit(local);
+        pktgen_trigger(&g->apps[i], port, now_ns);
+    }
+}
+
+// An application was enabled: ports that are down trigger now.
+static void pktgen_replay(struct sk_switch *sw, unsigned pipe, uint64_t now_ns) {
+    struct sk_core *core = switch_owner(sw, pipe);
+    struct pktgen *g = core->pipes[pipe].pktgen;
+    for (unsigned local = 0; g->replay != SK_PKTGEN_REPLAY_NONE && local < SK_PIPE_PORTS; local++) {
+        const uint16_t port = (uint16_t)(pipe << 7 | local);
+        const bool told = g->told[local / 64] & port_bit(local);
+        if (switch_has_port(sw, port) && sw->settings[port].fell &&
+            (g->replay == SK_PKTGEN_REPLAY_ALL || !told))
+            pktgen_fallen(core, g, port, now_ns);
+    }
+}
+
+int sk_pktgen_set_mask(struct sk_switch *sw, unsigned pipe, unsigned mask,
+                       const uint64_t ports[2]) {
+    if (pipe >= SK_PIPES || mask >= SK_PKTGEN_MASKS)
+        return -EINVAL;
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
+    if (g)
+        memcpy(g->masks[mask], ports, sizeof g->masks[mask]);
+    return g ? 0 : -ENOMEM;
+}
+
+void sk_pktgen_mask(const struct sk_switch *sw, unsigned pipe, unsigned mask, uint64_t ports[2]) {
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    for (unsigned i = 0; i < 2; i++)
+        ports[i] = g ? g->masks[mask][i] : UINT64_MAX;
+}
+
+int sk_pktgen_set_replay(struct sk_switch *sw, unsigned pipe, enum sk_pktgen_replay replay) {
+    struct pktgen *g = pipe < SK_PIPES ? generator(switch_owner(sw, pipe), pipe) : NULL;
+    if (!g)
+        return pipe < SK_PIPES ? -ENOMEM : -EINVAL;
+    g->replay = replay;
+    return 0;
+}
+
+enum sk_pktgen_replay sk_pktgen_replay(const struct sk_switch *sw, unsigned pipe) {
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    return g ? g->replay : SK_PKTGEN_REPLAY_NONE;
 }
 
 // ---- control ----
@@ -72,7 +150,7 @@ static bool pktgen_fits(const struct sk_switch *sw, unsigned pipe, const struct 
     return a->trigger <= SK_PKTGEN_RECIRCULATION && period && a->length >= MIN_LENGTH &&
            (uint32_t)a->offset + a->length <= SK_PKTGEN_BUFFER && a->batches >= 1 &&
            a->batches <= 65536 && a->packets >= 1 && a->packets <= 65536 &&
-           can_generate(sw, pipe, a->source_port);
+           a->port_mask < SK_PKTGEN_MASKS && can_generate(sw, pipe, a->source_port);
 }
 
 static bool has_timer(const struct sk_pktgen_app *a) {
@@ -86,7 +164,8 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
         usual.source_port = switch_is_tofino_2(sw) ? SK_PKTGEN_PORT_2 : SK_RECIRCULATION_PORT;
         as = &usual;
     }
-    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !pktgen_fits(sw, pipe, as)))
+    if (pipe >= SK_PIPES || app >= sk_pktgen_apps(sw) ||
+        (as->enabled && !pktgen_fits(sw, pipe, as)))
         return -EINVAL;
     // it would have 16 bytes of the packet after the header
     if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && switch_is_tofino_2(sw))
@@ -95,8 +174,10 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
     if (!g)
         return -ENOMEM;
     struct app *a = &g->apps[app];
-    bool timed = as->enabled && has_timer(as);
+    const bool timed = as->enabled && has_timer(as), was_enabled = a->as.enabled;
     *a = (struct app){.as = *as, .next = timed ? now_ns + as->timer_ns : UINT64_MAX};
+    if (as->enabled && !was_enabled && as->trigger == SK_PKTGEN_PORT_DOWN)
+        pktgen_replay(sw, pipe, now_ns);
     return 0;
 }
 
@@ -185,7 +266,7 @@ static void pktgen_begin(struct app *a, uint64_t now_ns) {
     a->counts.batches++;
 }
 
-static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
+static void pktgen_trigger(struct app *a, uint32_t key, uint64_t now_ns) {
     if (a->n_keys == TRIGGERS)
         return;
     a->keys[a->n_keys++] = key;
@@ -195,10 +276,11 @@ static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
 
 void pktgen_port_down(struct sk_core *core, uint16_t port) {
     struct pktgen *g = core->pipes[sk_port_pipe(port)].pktgen;
-    const bool triggers = g && takes_down(g, port & 127u);
-    for (unsigned i = 0; triggers && i < SK_PKTGEN_APPS; i++)
-        if (g->apps[i].as.enabled && g->apps[i].as.trigger == SK_PKTGEN_PORT_DOWN)
-            trigger(&g->apps[i], port, core->now);
+    if (!g)
+        return;
+    g->told[(port & 127u) / 64] &= ~port_bit(port & 127u);
+    if (takes_down(g, port & 127u))
+        pktgen_fallen(core, g, port, core->now);
 }
 
 void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns) {
@@ -208,11 +290,11 @@ void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
-    for (unsigned i = 0; i < SK_PKTGEN_APPS; i++) {
+    for (unsigned i = 0; i < apps_of(core->tofino_2); i++) {
         const struct sk_pktgen_app *as = &g->apps[i].as;
         if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION &&
             ((first ^ as->pattern) & as->mask) == 0)
-            trigger(&g->apps[i], first & 0xffffff, now_ns);
+            pktgen_trigger(&g->apps[i], first & 0xffffff, now_ns);
     }
 }
 
@@ -223,7 +305,6 @@ static void pktgen_put16(uint8_t *at, uint32_t v) {
     at[1] = (uint8_t)v;
 }
 
-// Tofino 2 has twice as many applications, of which these are the first ones.
 static void pktgen_write_header(uint8_t *at, const struct app *a, unsigned pipe, unsigned app,
                                 bool tofino_2) {
     memset(at, 0, HEADER_BYTES);
@@ -316,7 +397,7 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
     uint64_t first = UINT64_MAX;
     for (unsigned i = 0; i < SK_PIPES && !core->sw->pktgens_off; i++) {
         const struct pktgen *g = core->pipes[i].pktgen;
-        for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
+        for (unsigned k = 0; g && k < apps_of(core->tofino_2); k++)
             if (g->apps[k].next < first &&
                 pktgen_is_open(core, g, g->ports.generate, g->apps[k].as.source_port)) {
                 first = g->apps[k].next;
@@ -329,7 +410,7 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
 void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
     struct pktgen *g = core->pipes[pipe].pktgen;
     unsigned first = SK_PKTGEN_APPS;
-    for (unsigned k = 0; k < SK_PKTGEN_APPS; k++)
+    for (unsigned k = 0; k < apps_of(core->tofino_2); k++)
         if ((first == SK_PKTGEN_APPS || g->apps[k].next < g->apps[first].next) &&
             pktgen_is_open(core, g, g->ports.generate, g->apps[k].as.source_port))
             first = k;

@@ -293,6 +293,7 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
     assert(switch_has_port(sw, dev_port));
     const bool went_down = sw->settings[dev_port].up && !up;
     sw->settings[dev_port].up = up;
+    sw->settings[dev_port].fell = went_down || (sw->settings[dev_port].fell && !up);
     tell_all(sw, dev_port);
     if (went_down)
         pktgen_port_down(port_owner(sw, dev_port), dev_port);

@@ -386,7 +386,8 @@ void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
 uint16_t sk_switch_cpu_port_of(const struct sk_switch *sw);
 
 // ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
-#define SK_PKTGEN_APPS   8u
+#define SK_PKTGEN_APPS   16u // of a Tofino 2; a Tofino has the first 8
+#define SK_PKTGEN_MASKS  2u  // of ports, for each pipe of a Tofino 2
 #define SK_PKTGEN_BUFFER 16384u
 enum sk_pktgen_trigger {
     SK_PKTGEN_ONE_SHOT,
@@ -405,6 +406,7 @@ struct sk_pktgen_app {
     // Local number of the port they come from: 68 to 71; on a Tofino 2 one below 8 that
     // recirculates.
     uint8_t source_port;
+    uint8_t port_mask; // port down, of a Tofino 2: which of the masks says whose
 };
 #define SK_PKTGEN_USUAL 0xffu // as source_port: 68, on a Tofino 2 port 6
 struct sk_pktgen_counts {
@@ -430,6 +432,17 @@ int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, struct sk_pktgen_ports p
 struct sk_pktgen_ports sk_pktgen_ports(const struct sk_switch *sw, unsigned pipe);
 int sk_pktgen_clear_down(struct sk_switch *sw, uint16_t port);
 bool sk_pktgen_is_clear(const struct sk_switch *sw, uint16_t port);
+// How many applications a pipe of this switch has.
+unsigned sk_pktgen_apps(const struct sk_switch *sw);
+// The local ports of a pipe whose fall triggers the applications that name this mask, a bit each;
+// all at first. -EINVAL: no such pipe or mask; -ENOMEM.
+int sk_pktgen_set_mask(struct sk_switch *sw, unsigned pipe, unsigned mask, const uint64_t ports[2]);
+void sk_pktgen_mask(const struct sk_switch *sw, unsigned pipe, unsigned mask, uint64_t ports[2]);
+// What triggers a pipe's port-down applications when one of them is enabled: nothing, all ports
+// that went down and still are, or those of them that have triggered nothing. -EINVAL: no such pipe; -ENOMEM.
+enum sk_pktgen_replay { SK_PKTGEN_REPLAY_NONE, SK_PKTGEN_REPLAY_ALL, SK_PKTGEN_REPLAY_MISSED };
+int sk_pktgen_set_replay(struct sk_switch *sw, unsigned pipe, enum sk_pktgen_replay replay);
+enum sk_pktgen_replay sk_pktgen_replay(const struct sk_switch *sw, unsigned pipe);
 // The buffer's SK_PKTGEN_BUFFER bytes; null: never written, all zero.
 const uint8_t *sk_pktgen_bytes(const struct sk_switch *sw, unsigned pipe);
 // From now on no packets are generated.

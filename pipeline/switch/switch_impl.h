@@ -203,6 +203,7 @@ struct sk_core {
 // (struct port).
 struct port_settings {
     bool up, loopback, not_forwarding; // the last: for multicast
+    bool fell;                         // it was up, and is not
     bool internal;                     // recirculates without being configured
     uint32_t longest, longest_tagged;
     uint8_t metadata[SK_RESUBMIT_BYTES];

@@ -179,7 +179,7 @@ static void test_config_refused(void **state) {
          "given twice"},
         {"\"pktgen_buffers\": [{\"pipe\": 0, \"offset\": 0, \"bytes\": \"0\"}]", "hexadecimal"},
         {"\"pktgen_buffers\": [{\"pipe\": 0, \"offset\": 0, \"bytes\": \"zz\"}]", "hexadecimal"},
-        {"\"pktgen\": [{\"pipe\": 0, \"app\": 8, \"trigger\": \"one_shot\", \"length\": 9}]",
+        {"\"pktgen\": [{\"pipe\": 0, \"app\": 16, \"trigger\": \"one_shot\", \"length\": 9}]",
          "app"},
         {"\"pktgen\": [{\"pipe\": 0, \"app\": 0, \"trigger\": \"never\", \"length\": 9}]",
          "trigger"},
@@ -274,6 +274,10 @@ static void test_requests(void **state) {
                    "{\"op\": \"pktgen.set\", \"pipe\": 0, \"app\": 0, \"trigger\": \"periodic\", "
                    "\"length\": 20}",
                    "period");
+    expect_refused(b,
+                   "{\"op\": \"pktgen.set\", \"pipe\": 0, \"app\": 8, \"trigger\": \"one_shot\", "
+                   "\"length\": 20}",
+                   "applications 0 to 7");
     expect_ok(b, "{\"op\": \"pktgen\"}");
     expect_ok(b, "{\"op\": \"pktgen.off\", \"pipe\": 0, \"app\": 0}");
 }
