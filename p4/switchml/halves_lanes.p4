@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * halves_lanes.p4: sums of 16-bit floats, as fixed point numbers of 32 bits. hosts/switchml/halves.h says what is computed
+ * and what each table holds; the control plane fills `coarse`, `fine` and `rounded` from there. A lane does that, bit for bit.
+ *
+ *     half -> coarse + fine -> cell (adds, saturates) -> window, rounded -> half
+ *
+ * A table from all halves to numbers of 32 bits would take 16 RAM blocks, and one from numbers to halves cannot be. But the
+ * upper and the lower five bits of a fraction can be looked up apart and added, which is exact; and of a sum only 14 bits
+ * from its first digit on matter, which a shift brings to the same place.
+ */
+#ifndef SWITCHML_HALVES_LANES_P4
+#define SWITCHML_HALVES_LANES_P4
+
+#include "headers.p4"
+
+control Lane(in half_t half, out half_t result, in ingress_metadata_t md) {
+    value_t value;    // in units of 2^-24, the least half; first this packet's, then the sum
+
+    action set_coarse(value_t number) {
+        value = number;
+    }
+
+    // Sign, exponent and the upper half of the fraction.
+    table coarse {
+        key = {
+            half[15:5] : exact @name("upper");
+        }
+        actions = {
+            set_coarse;
+        }
+        default_action = set_coarse(0);
+        size = 2048;
+    }
+
+    action add_fine(value_t number) {
+        value = value + number;
+    }
+
+    // Sign, exponent and the lower half of the fraction.
+    table fine {
+        key = {
+            half[15:10] : exact @name("scale");
+            half[4:0]   : exact @name("lower");
+        }
+        actions = {
+            add_fine;
+        }
+        default_action = add_fine(0);
+        size = 2048;
+    }
+
+    Register<value_t, cell_t>(CELLS) cells;
+
+    RegisterAction<value_t, cell_t, value_t>(cells) write_cell = {
+        void apply(inout value_t cell, out value_t sum) {
+            cell = value;
+            sum = cell;
+        }
+    };
+
+    // Saturates, so that what is out of range stays so, whatever is added later.
+    RegisterAction<value_t, cell_t, value_t>(cells) add_to_cell = {
+        void apply(inout value_t cell, out value_t sum) {
+            cell = (value_t)((int<32>)cell |+| (int<32>)value);
+            sum = cell;
+        }
+    };
+
+    RegisterAction<value_t, cell_t, value_t>(cells) read_cell = {
+        void apply(inout value_t cell, out value_t sum) {
+            sum = cell;
+        }
+    };
+
+    action overwrite() {
+        value = write_cell.execute(md.cell);
+    }
+
+    action add() {
+        value = add_to_cell.execute(md.cell);
+    }
+
+    action read() {
+        value = read_cell.execute(md.cell);
+    }
+
+    table lane {
+        key = {
+            md.op      : ternary;
+            md.missing : ternary;
+        }
+        actions = {
+            overwrite;
+            add;
+            read;
+            NoAction;
+        }
+        const entries = {
+            (op_t.CONSUME, 0)  : overwrite();
+            (op_t.CONSUME, _)  : add();
+            (op_t.DUPLICATE, _): read();
+            (op_t.READ_LOW, _) : read();
+        }
+        const default_action = NoAction;
+        size = 4;
+    }
+
+    action shift_0() {
+        result = 0;
+    }
+
+    action shift_2() {
+        value = (value_t)((int<32>)value >> 2);
+        result = 2 << 10;
+    }
+
+    action shift_4() {
+        value = (value_t)((int<32>)value >> 4);
+        result = 4 << 10;
+    }
+
+    action shift_6() {
+        value = (value_t)((int<32>)value >> 6);
+        result = 6 << 10;
+    }
+
+    action shift_8() {
+        value = (value_t)((int<32>)value >> 8);
+        result = 8 << 10;
+    }
+
+    action shift_10() {
+        value = (value_t)((int<32>)value >> 10);
+        result = 10 << 10;
+    }
+
+    action shift_12() {
+        value = (value_t)((int<32>)value >> 12);
+        result = 12 << 10;
+    }
+
+    action shift_14() {
+        value = (value_t)((int<32>)value >> 14);
+        result = 14 << 10;
+    }
+
+    action shift_16() {
+        value = (value_t)((int<32>)value >> 16);
+        result = 16 << 10;
+    }
+
+    action shift_18() {
+        value = (value_t)((int<32>)value >> 18);
+        result = 18 << 10;
+    }
+
+    action not_finite() {
+        value = 0;
+        result = 0x7e00;
+    }
+
+    // Shifts until 14 bits are left, sign included, and notes by how much in the exponent. The first entry that fits has
+    // the smallest shift. A magnitude of 2^30 is no sum of numbers in range: somebody had one that is not, or a NaN.
+    table window {
+        key = {
+            value : ternary;
+        }
+        actions = {
+            shift_0;
+            shift_2;
+            shift_4;
+            shift_6;
+            shift_8;
+            shift_10;
+            shift_12;
+            shift_14;
+            shift_16;
+            shift_18;
+            not_finite;
+        }
+        const entries = {
+            0 &&& 0xffffe000         : shift_0();
+            0xffffe000 &&& 0xffffe000: shift_0();
+            0 &&& 0xffff8000         : shift_2();
+            0xffff8000 &&& 0xffff8000: shift_2();
+            0 &&& 0xfffe0000         : shift_4();
+            0xfffe0000 &&& 0xfffe0000: shift_4();
+            0 &&& 0xfff80000         : shift_6();
+            0xfff80000 &&& 0xfff80000: shift_6();
+            0 &&& 0xffe00000         : shift_8();
+            0xffe00000 &&& 0xffe00000: shift_8();
+            0 &&& 0xff800000         : shift_10();
+            0xff800000 &&& 0xff800000: shift_10();
+            0 &&& 0xfe000000         : shift_12();
+            0xfe000000 &&& 0xfe000000: shift_12();
+            0 &&& 0xf8000000         : shift_14();
+            0xf8000000 &&& 0xf8000000: shift_14();
+            0 &&& 0xe0000000         : shift_16();
+            0xe0000000 &&& 0xe0000000: shift_16();
+            0 &&& 0xc0000000         : shift_18();
+            0xc0000000 &&& 0xc0000000: shift_18();
+        }
+        const default_action = not_finite;
+        size = 20;
+    }
+
+    action add_rounded(half_t number) {
+        result = result + number;
+    }
+
+    // The half nearest to these 14 bits, in units of 2^-24; the shift is in the result's exponent already.
+    table rounded {
+        key = {
+            value[13:0] : exact @name("window");
+        }
+        actions = {
+            add_rounded;
+        }
+        default_action = add_rounded(0);
+        size = 16384;
+    }
+
+    apply {
+        coarse.apply();
+        fine.apply();
+        lane.apply();
+        window.apply();
+        rounded.apply();
+    }
+}
+
+control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
+    Lane() lane00;
+    Lane() lane01;
+    Lane() lane02;
+    Lane() lane03;
+    Lane() lane04;
+    Lane() lane05;
+    Lane() lane06;
+    Lane() lane07;
+    Lane() lane08;
+    Lane() lane09;
+    Lane() lane10;
+    Lane() lane11;
+    Lane() lane12;
+    Lane() lane13;
+    Lane() lane14;
+    Lane() lane15;
+
+    apply {
+        if (md.elements) {
+            lane00.apply(hdr.halves.v00, hdr.results.v00, md);
+            lane01.apply(hdr.halves.v01, hdr.results.v01, md);
+            lane02.apply(hdr.halves.v02, hdr.results.v02, md);
+            lane03.apply(hdr.halves.v03, hdr.results.v03, md);
+            lane04.apply(hdr.halves.v04, hdr.results.v04, md);
+            lane05.apply(hdr.halves.v05, hdr.results.v05, md);
+            lane06.apply(hdr.halves.v06, hdr.results.v06, md);
+            lane07.apply(hdr.halves.v07, hdr.results.v07, md);
+            lane08.apply(hdr.halves.v08, hdr.results.v08, md);
+            lane09.apply(hdr.halves.v09, hdr.results.v09, md);
+            lane10.apply(hdr.halves.v10, hdr.results.v10, md);
+            lane11.apply(hdr.halves.v11, hdr.results.v11, md);
+            lane12.apply(hdr.halves.v12, hdr.results.v12, md);
+            lane13.apply(hdr.halves.v13, hdr.results.v13, md);
+            lane14.apply(hdr.halves.v14, hdr.results.v14, md);
+            lane15.apply(hdr.halves.v15, hdr.results.v15, md);
+        }
+    }
+}
+
+#endif
