@@ -40,6 +40,7 @@ struct ingress_metadata_t {
     bool          admitted;
     bool          no_audience;    // of a collective operation: the job has none of this number
 #ifdef HALVES
+    bool          contributes;    // it has elements
     bool          elements;       // there are results to compute
 #endif
     bit<8>        other_session;  // bits in which the packet's session differs from its job's

@@ -14,7 +14,7 @@
 
 #include "headers.p4"
 
-control Lane(in half_t half, out half_t result, in ingress_metadata_t md) {
+control Lane(in half_t half, in half_t turned, out half_t result, in ingress_metadata_t md) {
     value_t value;    // in units of 2^-24, the least half; first this packet's, then the sum
 
     action set_coarse(value_t number) {
@@ -37,11 +37,10 @@ control Lane(in half_t half, out half_t result, in ingress_metadata_t md) {
         value = value + number;
     }
 
-    // Sign, exponent and the lower half of the fraction.
+    // The lower half of the fraction, sign and exponent.
     table fine {
         key = {
-            half[15:10] : exact @name("scale");
-            half[4:0]   : exact @name("lower");
+            turned[10:0] : exact @name("lower");
         }
         actions = {
             add_fine;
@@ -222,8 +221,10 @@ control Lane(in half_t half, out half_t result, in ingress_metadata_t md) {
     }
 
     apply {
-        coarse.apply();
-        fine.apply();
+        if (md.contributes) {
+            coarse.apply();
+            fine.apply();
+        }
         lane.apply();
         window.apply();
         rounded.apply();
@@ -231,6 +232,24 @@ control Lane(in half_t half, out half_t result, in ingress_metadata_t md) {
 }
 
 control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
+    // The halves, rotated, so that the bits that look up `fine` are next to each other: a key is a slice.
+    half_t turned00;
+    half_t turned01;
+    half_t turned02;
+    half_t turned03;
+    half_t turned04;
+    half_t turned05;
+    half_t turned06;
+    half_t turned07;
+    half_t turned08;
+    half_t turned09;
+    half_t turned10;
+    half_t turned11;
+    half_t turned12;
+    half_t turned13;
+    half_t turned14;
+    half_t turned15;
+
     Lane() lane00;
     Lane() lane01;
     Lane() lane02;
@@ -248,24 +267,46 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
     Lane() lane14;
     Lane() lane15;
 
+    action turn() {
+        turned00 = hdr.halves.v00[9:0] ++ hdr.halves.v00[15:10];
+        turned01 = hdr.halves.v01[9:0] ++ hdr.halves.v01[15:10];
+        turned02 = hdr.halves.v02[9:0] ++ hdr.halves.v02[15:10];
+        turned03 = hdr.halves.v03[9:0] ++ hdr.halves.v03[15:10];
+        turned04 = hdr.halves.v04[9:0] ++ hdr.halves.v04[15:10];
+        turned05 = hdr.halves.v05[9:0] ++ hdr.halves.v05[15:10];
+        turned06 = hdr.halves.v06[9:0] ++ hdr.halves.v06[15:10];
+        turned07 = hdr.halves.v07[9:0] ++ hdr.halves.v07[15:10];
+        turned08 = hdr.halves.v08[9:0] ++ hdr.halves.v08[15:10];
+        turned09 = hdr.halves.v09[9:0] ++ hdr.halves.v09[15:10];
+        turned10 = hdr.halves.v10[9:0] ++ hdr.halves.v10[15:10];
+        turned11 = hdr.halves.v11[9:0] ++ hdr.halves.v11[15:10];
+        turned12 = hdr.halves.v12[9:0] ++ hdr.halves.v12[15:10];
+        turned13 = hdr.halves.v13[9:0] ++ hdr.halves.v13[15:10];
+        turned14 = hdr.halves.v14[9:0] ++ hdr.halves.v14[15:10];
+        turned15 = hdr.halves.v15[9:0] ++ hdr.halves.v15[15:10];
+    }
+
     apply {
         if (md.elements) {
-            lane00.apply(hdr.halves.v00, hdr.results.v00, md);
-            lane01.apply(hdr.halves.v01, hdr.results.v01, md);
-            lane02.apply(hdr.halves.v02, hdr.results.v02, md);
-            lane03.apply(hdr.halves.v03, hdr.results.v03, md);
-            lane04.apply(hdr.halves.v04, hdr.results.v04, md);
-            lane05.apply(hdr.halves.v05, hdr.results.v05, md);
-            lane06.apply(hdr.halves.v06, hdr.results.v06, md);
-            lane07.apply(hdr.halves.v07, hdr.results.v07, md);
-            lane08.apply(hdr.halves.v08, hdr.results.v08, md);
-            lane09.apply(hdr.halves.v09, hdr.results.v09, md);
-            lane10.apply(hdr.halves.v10, hdr.results.v10, md);
-            lane11.apply(hdr.halves.v11, hdr.results.v11, md);
-            lane12.apply(hdr.halves.v12, hdr.results.v12, md);
-            lane13.apply(hdr.halves.v13, hdr.results.v13, md);
-            lane14.apply(hdr.halves.v14, hdr.results.v14, md);
-            lane15.apply(hdr.halves.v15, hdr.results.v15, md);
+            if (md.contributes) {
+                turn();
+            }
+            lane00.apply(hdr.halves.v00, turned00, hdr.results.v00, md);
+            lane01.apply(hdr.halves.v01, turned01, hdr.results.v01, md);
+            lane02.apply(hdr.halves.v02, turned02, hdr.results.v02, md);
+            lane03.apply(hdr.halves.v03, turned03, hdr.results.v03, md);
+            lane04.apply(hdr.halves.v04, turned04, hdr.results.v04, md);
+            lane05.apply(hdr.halves.v05, turned05, hdr.results.v05, md);
+            lane06.apply(hdr.halves.v06, turned06, hdr.results.v06, md);
+            lane07.apply(hdr.halves.v07, turned07, hdr.results.v07, md);
+            lane08.apply(hdr.halves.v08, turned08, hdr.results.v08, md);
+            lane09.apply(hdr.halves.v09, turned09, hdr.results.v09, md);
+            lane10.apply(hdr.halves.v10, turned10, hdr.results.v10, md);
+            lane11.apply(hdr.halves.v11, turned11, hdr.results.v11, md);
+            lane12.apply(hdr.halves.v12, turned12, hdr.results.v12, md);
+            lane13.apply(hdr.halves.v13, turned13, hdr.results.v13, md);
+            lane14.apply(hdr.halves.v14, turned14, hdr.results.v14, md);
+            lane15.apply(hdr.halves.v15, turned15, hdr.results.v15, md);
         }
     }
 }

@@ -41,6 +41,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.bad_checksum = false;
         md.no_audience = false;
 #ifdef HALVES
+        md.contributes = false;
         md.elements = false;
 #endif
         transition select(ig_intr_md.ingress_port) {
@@ -178,6 +179,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_halves {
         pkt.extract(hdr.halves);
         hdr.results.setValid();
+        md.contributes = true;
         md.elements = true;
         transition accept;
     }
