@@ -14,9 +14,8 @@
 
 #include "headers.p4"
 
-control Lane(in half_t half, in half_t turned, out half_t result, in ingress_metadata_t md) {
-    value_t value;    // in units of 2^-24, the least half; first this packet's, then the sum
-
+// What a half is worth, in units of 2^-24, the least half.
+control Number(in half_t half, in half_t turned, out value_t value) {
     action set_coarse(value_t number) {
         value = number;
     }
@@ -49,6 +48,13 @@ control Lane(in half_t half, in half_t turned, out half_t result, in ingress_met
         size = 2048;
     }
 
+    apply {
+        coarse.apply();
+        fine.apply();
+    }
+}
+
+control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
     Register<value_t, cell_t>(CELLS) cells;
 
     RegisterAction<value_t, cell_t, value_t>(cells) write_cell = {
@@ -221,10 +227,6 @@ control Lane(in half_t half, in half_t turned, out half_t result, in ingress_met
     }
 
     apply {
-        if (md.contributes) {
-            coarse.apply();
-            fine.apply();
-        }
         lane.apply();
         window.apply();
         rounded.apply();
@@ -250,6 +252,40 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
     half_t turned14;
     half_t turned15;
 
+    // First this packet's, then the sums.
+    value_t value00;
+    value_t value01;
+    value_t value02;
+    value_t value03;
+    value_t value04;
+    value_t value05;
+    value_t value06;
+    value_t value07;
+    value_t value08;
+    value_t value09;
+    value_t value10;
+    value_t value11;
+    value_t value12;
+    value_t value13;
+    value_t value14;
+    value_t value15;
+
+    Number() number00;
+    Number() number01;
+    Number() number02;
+    Number() number03;
+    Number() number04;
+    Number() number05;
+    Number() number06;
+    Number() number07;
+    Number() number08;
+    Number() number09;
+    Number() number10;
+    Number() number11;
+    Number() number12;
+    Number() number13;
+    Number() number14;
+    Number() number15;
     Lane() lane00;
     Lane() lane01;
     Lane() lane02;
@@ -287,26 +323,42 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
     }
 
     apply {
+        if (md.contributes) {
+            turn();
+            number00.apply(hdr.halves.v00, turned00, value00);
+            number01.apply(hdr.halves.v01, turned01, value01);
+            number02.apply(hdr.halves.v02, turned02, value02);
+            number03.apply(hdr.halves.v03, turned03, value03);
+            number04.apply(hdr.halves.v04, turned04, value04);
+            number05.apply(hdr.halves.v05, turned05, value05);
+            number06.apply(hdr.halves.v06, turned06, value06);
+            number07.apply(hdr.halves.v07, turned07, value07);
+            number08.apply(hdr.halves.v08, turned08, value08);
+            number09.apply(hdr.halves.v09, turned09, value09);
+            number10.apply(hdr.halves.v10, turned10, value10);
+            number11.apply(hdr.halves.v11, turned11, value11);
+            number12.apply(hdr.halves.v12, turned12, value12);
+            number13.apply(hdr.halves.v13, turned13, value13);
+            number14.apply(hdr.halves.v14, turned14, value14);
+            number15.apply(hdr.halves.v15, turned15, value15);
+        }
         if (md.elements) {
-            if (md.contributes) {
-                turn();
-            }
-            lane00.apply(hdr.halves.v00, turned00, hdr.results.v00, md);
-            lane01.apply(hdr.halves.v01, turned01, hdr.results.v01, md);
-            lane02.apply(hdr.halves.v02, turned02, hdr.results.v02, md);
-            lane03.apply(hdr.halves.v03, turned03, hdr.results.v03, md);
-            lane04.apply(hdr.halves.v04, turned04, hdr.results.v04, md);
-            lane05.apply(hdr.halves.v05, turned05, hdr.results.v05, md);
-            lane06.apply(hdr.halves.v06, turned06, hdr.results.v06, md);
-            lane07.apply(hdr.halves.v07, turned07, hdr.results.v07, md);
-            lane08.apply(hdr.halves.v08, turned08, hdr.results.v08, md);
-            lane09.apply(hdr.halves.v09, turned09, hdr.results.v09, md);
-            lane10.apply(hdr.halves.v10, turned10, hdr.results.v10, md);
-            lane11.apply(hdr.halves.v11, turned11, hdr.results.v11, md);
-            lane12.apply(hdr.halves.v12, turned12, hdr.results.v12, md);
-            lane13.apply(hdr.halves.v13, turned13, hdr.results.v13, md);
-            lane14.apply(hdr.halves.v14, turned14, hdr.results.v14, md);
-            lane15.apply(hdr.halves.v15, turned15, hdr.results.v15, md);
+            lane00.apply(value00, hdr.results.v00, md);
+            lane01.apply(value01, hdr.results.v01, md);
+            lane02.apply(value02, hdr.results.v02, md);
+            lane03.apply(value03, hdr.results.v03, md);
+            lane04.apply(value04, hdr.results.v04, md);
+            lane05.apply(value05, hdr.results.v05, md);
+            lane06.apply(value06, hdr.results.v06, md);
+            lane07.apply(value07, hdr.results.v07, md);
+            lane08.apply(value08, hdr.results.v08, md);
+            lane09.apply(value09, hdr.results.v09, md);
+            lane10.apply(value10, hdr.results.v10, md);
+            lane11.apply(value11, hdr.results.v11, md);
+            lane12.apply(value12, hdr.results.v12, md);
+            lane13.apply(value13, hdr.results.v13, md);
+            lane14.apply(value14, hdr.results.v14, md);
+            lane15.apply(value15, hdr.results.v15, md);
         }
     }
 }
