@@ -17,6 +17,7 @@
 //     error.c     the texts of the error codes (silken/error.h)
 //     fetch.h     prefetches memory
 //     float_bits.h  a float as its bits, and back
+//     halves.c    16-bit floats on a switch that adds integers
 //     quantise.c  floating point on a switch that adds integers
 //     rto.h       the retransmission timeout
 //     text.h      sentences in a buffer of fixed size
