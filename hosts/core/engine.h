@@ -44,7 +44,7 @@
 // but the first are for engines that say they have audiences.
 enum sk_reach { SK_ALL, SK_TO_ONE, SK_FROM_ONE, SK_NONE };
 
-// Elements of both types have four bytes.
+// F32 or I32; on a switch of 16-bit floats (silken/allreduce.h, F16) F32 or F16.
 struct sk_tensor {
     enum silken_type type;
     const void *in;

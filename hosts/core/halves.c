@@ -12,10 +12,10 @@
 
 // ---- tables ----------------------------------------------------------------------------------
 
-#define HALF_SIGN       0x8000u
-#define HALF_INFINITY   0x7c00u
-#define HALF_IN_RANGE   16 // exponent fields below this: magnitudes below 2
-#define HALF_KEPT_BITS  14 // of a sum, sign included
+#define HALF_SIGN      0x8000u
+#define HALF_INFINITY  0x7c00u
+#define HALF_IN_RANGE  16 // exponent fields below this: magnitudes below 2
+#define HALF_KEPT_BITS 14 // of a sum, sign included
 
 // 'fraction' without its hidden bit, of a half with this sign and exponent field.
 static int32_t halves_scaled(unsigned scale, uint32_t fraction) {
@@ -203,8 +203,8 @@ void sk_halves_to_f32(float *dst, const uint8_t *src, size_t n, float inverse) {
 
 void sk_halves_from_f16(uint8_t *dst, const uint16_t *src, size_t n, float factor) {
     for (size_t i = 0; i < n; i++)
-        halves_put(dst + 2 * i, factor == 1 ? src[i]
-                                            : sk_f16_nearest(sk_f16_value(src[i]) * factor));
+        halves_put(dst + 2 * i,
+                   factor == 1 ? src[i] : sk_f16_nearest(sk_f16_value(src[i]) * factor));
 }
 
 void sk_halves_to_f16(uint16_t *dst, const uint8_t *src, size_t n, float inverse) {
