@@ -21,8 +21,8 @@
 // ATP has one factor for all, f = 10^8, and no blocks; theorem 1 is the same. Sums that do not fit
 // are added up as floats, with an error of the second term alone.
 //
-// A switch that adds 16-bit floats (11 digits, of which the last is 2^-24 at least) gets a block times
-// 2^-m. Each worker's element is rounded to one of them, and so is the sum, so
+// A switch that adds 16-bit floats (11 digits, the last of 2^-24 at least) gets a block times 2^-m.
+// Each worker's element is rounded to one of them, and so is the sum, so
 //
 //      |result - exact sum| <= sum of r(|x|) + r(|exact sum| + sum of r(|x|)),
 //      r(x) = max(x * 2^-11, 2^(m-25)), half a unit in the last place of x

@@ -27,8 +27,8 @@ static uint32_t clear_size(const struct sessions_switch *s, const char *name) {
     return clear_find(s, name, &o) ? (uint32_t)o.desc->registers[o.index].size : 0;
 }
 
-// A program of 16-bit floats visits each of its slots four times in a pipe, and has a quarter of its
-// cells for each time.
+// A program of 16-bit floats visits each of its slots four times in a pipe, and has a quarter of
+// its cells for each time.
 static uint32_t clear_quarters(const struct sessions_switch *s) {
     return sessions_are_halves(s) ? 4 : 1;
 }

@@ -27,9 +27,8 @@
 //              A worker errs by at most max(|x| * 2^-11, 2^(m-25)), so the sum of n by n times that
 //              of the largest, and the switch by max(|sum| * 2^-11, 2^(m-25)). What is smaller than
 //              2^(m-25) is lost.
-//      f16     as they are where m <= 1. Else as x * 2^(1-m), which is exact where it is no denormal
-//              (2^-25 in the scaled block's units otherwise); the result is multiplied back and may
-//              become an infinity.
+//      f16     as they are where m <= 1. Else as x * 2^(1-m), which is exact unless it is denormal
+//              (then within 2^(m-26)); the result is multiplied back and may become an infinity.
 //
 // SK_EXPONENT_ZERO and SK_EXPONENT_NOT_FINITE are as in quantise.h: zeros are sent, and the results
 // are +0, or NaN.
@@ -52,14 +51,14 @@
 #define SK_HALF_FINE    2048
 #define SK_HALF_ROUNDED 16384
 
-// What the switch computes, step by step: a half as a number, the sum of two numbers, a sum as half.
+// What the switch computes, step by step: a half as a number, the sum of two, a sum as a half.
 int32_t sk_half_number(uint16_t half);
 int32_t sk_half_add(int32_t a, int32_t b);
 uint16_t sk_half_of_sum(int32_t sum);
 
 // The tables of halves.p4, for each lane ("lanes.number00.coarse"): hands each to 'fill', with its
-// action, the values of keys 0 to n - 1 and how many hexadecimal digits one takes. Stops when 'fill'
-// returns other than 0, and returns that.
+// action, the values of keys 0 to n - 1 and how many hexadecimal digits one takes. Stops when
+// 'fill' returns other than 0, and returns that.
 typedef int sk_half_fill(void *aux, const char *table, const char *action, const uint32_t *values,
                          size_t n, unsigned digits);
 int sk_halves_fill(sk_half_fill *fill, void *aux);
@@ -67,8 +66,8 @@ int sk_halves_fill(sk_half_fill *fill, void *aux);
 // The block exponent of n halves: -24..16, or one of the special ones.
 int8_t sk_halves_exponent(const uint16_t *src, size_t n);
 
-// What floats are multiplied with before they are sent, and sums after; 0 and 0 of a block of zeros,
-// 0 and NaN of one that is not finite.
+// What floats are multiplied with before they are sent, and sums after; 0 and 0 of a block of
+// zeros, 0 and NaN of one that is not finite.
 struct sk_half_scale {
     float factor, inverse;
 };

@@ -2,8 +2,8 @@
 //
 // p4/switchml/halves.p4 against hosts/core/halves.c, bit for bit, in the fast, the checked and the
 // scalar build: each of the 65,536 halves alone, and pairs of them (PAIRS of them a build, in the
-// environment; 60,000): both with random ones and around each other's magnitude. And what that model
-// itself says, against arithmetic: numbers are exact, and of sums the nearest half comes out.
+// environment; 60,000), random ones and such of like magnitude. And what that model itself says,
+// against arithmetic: numbers are exact, and of sums the nearest half comes out.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void test_sums_are_rounded_to_the_nearest(void **state) {
     assert_int_equal(SK_HALF_NAN, sk_half_of_sum(INT32_MIN));
 }
 
-// One number out of range stays so, whatever the others add, and the largest sum of numbers is none.
+// One number out of range stays so, whatever the others add; the largest sum of numbers is one.
 static void test_what_is_out_of_range_stays_so(void **state) {
     const int32_t largest = sk_half_number(0x3fff), least = sk_half_number(0xbfff);
 
