@@ -15,6 +15,7 @@
 #include "cli/worker.h"
 #include "base/error.h"
 #include "base/clock.h"
+#include "hosts/core/wire_type.h"
 
 // ---- tensors whose sums are known ---------------------------------------------------------------
 
@@ -33,20 +34,30 @@ static int32_t cmd_worker_value_of(const struct work *w, uint32_t rank, uint64_t
 static void cmd_worker_fill(struct work *w, uint64_t round) {
     float *f = w->tensor;
     int32_t *n = w->tensor;
+    uint16_t *h = w->tensor;
 
     for (uint64_t i = 0; i < w->elements; i++) {
         int32_t v = cmd_worker_value_of(w, w->config.rank, i, round);
         if (w->integers) {
             n[i] = v;
+        } else if (w->halves) {
+            h[i] = sk_f16_nearest((float)v * SCALE);
         } else {
             f[i] = (float)v * SCALE;
         }
     }
 }
 
-// How far a sum may be off: SwitchML has these numbers exactly; ATP rounds each to a multiple of
-// 10^-8, and the sum to a float.
-static double cmd_worker_tolerance(const struct work *w, double sum) {
+// How far a sum may be off, whose parts have magnitudes of 'parts' in all: SwitchML has these
+// numbers exactly; ATP rounds each to a multiple of 10^-8, and the sum to a float. A half has 11
+// digits, from 2^-24 on: sums are rounded to halves, and for a switch that adds them (--f16) so is
+// each part, which has more.
+static double cmd_worker_tolerance(const struct work *w, double sum, double parts) {
+    const double least = 0x1p-25 / (double)SCALE;
+
+    if (w->halves || w->config.f16) {
+        return (fabs(sum) + parts) * 0x1p-11 * (1 + 0x1p-10) + (w->config.workers + 1) * least;
+    }
     if (w->integers || w->config.protocol == SILKEN_SWITCHML) {
         return 0;
     }
@@ -62,13 +73,19 @@ static bool complete_before(const struct work *w, uint64_t i, uint64_t round, do
 static int cmd_worker_check(const struct work *w, uint64_t round) {
     const float *f = w->tensor;
     const int32_t *n = w->tensor;
+    const uint16_t *h = w->tensor;
 
     for (uint64_t i = 0; i < w->elements; i++) {
-        double sum = 0, got = w->integers ? n[i] : (double)f[i] / SCALE;
+        double sum = 0, parts = 0,
+               got = w->integers ? n[i]
+                     : w->halves ? (double)sk_f16_value(h[i]) / SCALE
+                                 : (double)f[i] / SCALE;
         for (uint32_t rank = 0; rank < w->config.workers; rank++) {
-            sum += cmd_worker_value_of(w, rank, i, round);
+            const int32_t part = cmd_worker_value_of(w, rank, i, round);
+            sum += part;
+            parts += fabs((double)part);
         }
-        if (!(fabs(got - sum) <= cmd_worker_tolerance(w, sum)) &&
+        if (!(fabs(got - sum) <= cmd_worker_tolerance(w, sum, parts)) &&
             !complete_before(w, i, round, got)) {
             fprintf(stderr, "silken worker: round %llu, element %llu is %.9g, not %.9g\n",
                     (unsigned long long)round, (unsigned long long)i, got, sum);
@@ -81,8 +98,11 @@ static int cmd_worker_check(const struct work *w, uint64_t round) {
 // ---- working ------------------------------------------------------------------------------------
 
 static int reduce(const struct work *w, void *values, uint64_t n) {
-    int rc = w->integers ? silken_allreduce_i32(w->comm, values, values, n)
-                         : silken_allreduce_f32(w->comm, values, values, n);
+    int rc = silken_allreduce(w->comm, values, values, n,
+                              w->integers ? SILKEN_I32
+                              : w->halves ? SILKEN_F16
+                                          : SILKEN_F32,
+                              SILKEN_SUM);
 
     if (rc) {
         fprintf(stderr, "silken worker: the all-reduce failed: %s\n", silken_strerror(rc));
@@ -116,17 +136,21 @@ static int cmd_worker_one_round(struct work *w, uint64_t round) {
     ns = sk_clock_now() - began;
     printf("round %llu: %.6f s, %.2f Gbit/s of tensor, %.6f s of processors\n",
            (unsigned long long)round, (double)ns / 1e9,
-           (double)w->elements * 32 / (double)(ns ? ns : 1), cpu_seconds() - cpu);
+           (double)w->elements * (w->halves ? 16 : 32) / (double)(ns ? ns : 1),
+           cpu_seconds() - cpu);
     return cmd_worker_check(w, round);
 }
 
 // Every element of every round was looked at, or there is a line that says which was wrong.
 static void print_verified(const struct work *w, uint64_t rounds) {
-    const bool exact = w->integers || w->config.protocol == SILKEN_SWITCHML;
+    const bool rounded = w->halves || w->config.f16;
+    const bool exact = !rounded && (w->integers || w->config.protocol == SILKEN_SWITCHML);
 
     printf("verified: %llu rounds of %llu elements, each the sum of %u workers' values%s%s\n",
            (unsigned long long)rounds, (unsigned long long)w->elements, w->config.workers,
-           exact ? ", exactly" : ", up to the protocol's rounding to 1e-8 and that of a float",
+           exact     ? ", exactly"
+           : rounded ? ", up to the rounding of 16-bit floats"
+                     : ", up to the protocol's rounding to 1e-8 and that of a float",
            w->firsts ? "; sums that were complete before this worker started are left out" : "");
 }
 

@@ -14,7 +14,7 @@ struct work {
     struct silken_config config;
     struct silken_lane lane[SILKEN_MAX_LANES];
     struct silken_comm *comm;
-    bool integers;
+    bool integers, halves; // i32, f16; else f32
     uint64_t elements, rounds, seed;
     void *tensor;
     struct silken_service service; // controller null: the options say everything

@@ -53,7 +53,10 @@ const char work_usage[] =
     "  --job N             the job's number (1)\n"
     "  --pool N            the job's slots: packets in flight (128)\n"
     "  --packet N          elements in a packet: 32, 64, 128 or 256 (256)\n"
-    "  --type f32|i32      type of the elements (f32)\n\n"
+    "  --type f32|f16|i32  type of the elements (f32)\n"
+    "  --f16               the switch adds 16-bit floats (p4/switchml/halves.p4): f16 go as they "
+    "are, f32\n"
+    "                      are rounded to f16, and there are no i32\n\n"
     "For ATP:\n"
     "  --job-file FILE     the job's description, common to all stations (see the manual). On "
     "SIGHUP it\n"
@@ -79,6 +82,7 @@ enum {
     PACKET,
     ELEMENTS,
     TYPE,
+    F16,
     ROUNDS,
     RTO_MIN,
     RTO_MAX,
@@ -110,6 +114,7 @@ static const struct option options[] = {
     {"packet", required_argument, NULL, PACKET},
     {"elements", required_argument, NULL, ELEMENTS},
     {"type", required_argument, NULL, TYPE},
+    {"f16", no_argument, NULL, F16},
     {"rounds", required_argument, NULL, ROUNDS},
     {"rto-min", required_argument, NULL, RTO_MIN},
     {"rto-max", required_argument, NULL, RTO_MAX},
@@ -239,7 +244,7 @@ static int take_protocol(struct work *w, const char *value) {
 static bool is_only_switchml(int option) {
     return option == WORKERS || option == MAC || option == IP || option == PORT ||
            option == SWITCH_MAC || option == SWITCH_IP || option == JOB || option == POOL ||
-           option == PACKET || option == TYPE;
+           option == PACKET || option == TYPE || option == F16;
 }
 
 static bool take_service_option(struct silken_service *s, int option, const char *value) {
@@ -289,9 +294,13 @@ static int worker_options_take(struct work *w, int option, char *value) {
         return 0;
     case TYPE:
         w->integers = strcmp(value, "i32") == 0;
-        return w->integers || strcmp(value, "f32") == 0
+        w->halves = strcmp(value, "f16") == 0;
+        return w->integers || w->halves || strcmp(value, "f32") == 0
                    ? 0
-                   : cli_misused("worker", "--type takes f32 or i32, not '%s'", value);
+                   : cli_misused("worker", "--type takes f32, f16 or i32, not '%s'", value);
+    case F16:
+        w->config.f16 = true;
+        return 0;
     default:
         return worker_options_take_number(w, option, value);
     }
@@ -314,6 +323,9 @@ static int worker_options_check_switchml(const struct work *w) {
         return cli_misused("worker",
                            "--controller goes with one --device, and without --switch-mac, "
                            "--switch-ip, --job, --packet and --no-session");
+    }
+    if (w->config.f16 && w->integers) {
+        return cli_misused("worker", "--f16 takes no --type i32: the switch adds 16-bit floats");
     }
     if (w->config.lanes == 0 || w->config.workers == 0) {
         return cli_misused("worker", "--workers and at least one --device are needed");

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "control/tables/names.h"
 #include "sim/job.h"
+#include "hosts/core/halves.h"
 #include "sim/libra/libra.h"
 #include "sim/notes.h"
 
@@ -32,6 +33,7 @@ struct writer {
     struct sk_switch *sw;
     uint32_t nodes; // of multicast, given away
     bool macs;      // else it is `forward`
+    bool halves;    // the tables of 16-bit floats are filled
     struct sk_error *err;
     int status;
 };
@@ -217,9 +219,30 @@ static void write_audiences(struct writer *w, const struct sim_job *job) {
 // contributed before and some repeat themselves after would count the wrong ones (the sums would be
 // wrong, not late). Its workers are strangers to it, and fail. A job with sessions begins a new
 // one.
+static int sim_config_fill(void *aux, const char *table, const char *action, const uint32_t *values,
+                           size_t n, unsigned digits) {
+    const struct writer *w = aux;
+    (void)digits;
+    return sk_control_table_fill(w->sw, table, action, values, n, -1, w->err);
+}
+
+// The tables of a switch that adds 16-bit floats.
+static void write_halves(struct writer *w) {
+    if (w->halves || w->status)
+        return;
+    w->halves = true;
+    w->status = sk_halves_fill(sim_config_fill, w);
+    if (w->status == 0)
+        note_filled(w->sim, "halves");
+}
+
 static void write_switchml(struct writer *w, const struct sim_job *job) {
     static _Thread_local struct group g;
-    if (job->at != w->st->id || (w->st->node->restarts && !job->as->sessions))
+    if (job->at != w->st->id)
+        return;
+    if (job->as->f16)
+        write_halves(w);
+    if (w->st->node->restarts && !job->as->sessions)
         return;
     g.n = 0;
     for (uint32_t i = 0; i < job->n_workers; i++)

@@ -79,7 +79,8 @@ struct sim_lane *lane_new(struct sim_worker *w, uint32_t flow) {
 
 uint64_t lane_bytes(const struct sim_lane *lane) {
     if (lane->swml)
-        return swml_worker_stats(lane->swml).answers * 4 * lane->worker->job->as->k;
+        return swml_worker_stats(lane->swml).answers * lane->worker->job->as->k *
+               (lane->worker->job->as->f16 ? 2 : 4);
     return atp_worker_stats(lane->atp).acks * 4 * ATP_VALUES;
 }
 

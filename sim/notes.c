@@ -50,6 +50,11 @@ void note_entry(struct sim *s, const struct sk_entry_spec *e) {
         json_array_append_new(notes_list(s->notes, "entries"), note_entry_json(e));
 }
 
+void note_filled(struct sim *s, const char *tables) {
+    if (s->notes)
+        json_array_append_new(notes_list(s->notes, "filled"), json_pack("{s:s}", "tables", tables));
+}
+
 void note_node(struct sim *s, uint32_t node, uint16_t rid, uint16_t port) {
     if (s->notes)
         json_array_append_new(

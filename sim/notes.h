@@ -20,6 +20,8 @@ json_t *note_switch(struct sim *s, struct sim_station *st, struct sk_error *err)
 // An entry as a configuration or a request has it; a new reference.
 json_t *note_entry_json(const struct sk_entry_spec *e);
 void note_entry(struct sim *s, const struct sk_entry_spec *e);
+// What "filled" of a configuration says.
+void note_filled(struct sim *s, const char *tables);
 void note_node(struct sim *s, uint32_t node, uint16_t rid, uint16_t port);
 void note_group(struct sim *s, uint32_t id, const struct sk_pre_member *members, uint32_t n);
 // A part of a configuration, as text that was read already.

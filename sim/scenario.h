@@ -91,6 +91,7 @@ struct scn_job {
     // SwitchML
     uint32_t at; // the switch; SCN_NONE: the first worker's
     uint32_t k;
+    bool f16; // its switch adds 16-bit floats
     struct sim_range slots;
     // ATP
     uint32_t *servers;

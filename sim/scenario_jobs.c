@@ -23,6 +23,7 @@ static const char *const job_keys[] = {"name",
                                        "switch",
                                        "elements",
                                        "slots",
+                                       "f16",
                                        "servers",
                                        "flows",
                                        "window",
@@ -36,7 +37,7 @@ static const char *const job_keys[] = {"name",
                                        "repeat_us",
                                        "sessions",
                                        NULL};
-static const char *const only_switchml[] = {"switch", "elements", "slots", NULL};
+static const char *const only_switchml[] = {"switch", "elements", "slots", "f16", NULL};
 static const char *const only_atp[] = {"servers",       "flows",       "window",
                                        "window_max",    "first_index", "indices",
                                        "linear",        "rehash",      "congestion_control",
@@ -233,6 +234,7 @@ static void scenario_jobs_read_switchml(const struct scenario *s, const struct s
     if (swml_size_code(job->k) < 0)
         sk_at_fail(&k, "is %u; a packet has 32, 64, 128 or 256 elements", job->k);
     job->slots = scn_range(at, "slots", 1, 4096, 128);
+    job->f16 = scn_flag(at, "f16", false);
 }
 
 static void scenario_jobs_read_atp(const struct scenario *s, const struct sk_at *at,
@@ -318,6 +320,9 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     scn_read_work(&work, &job->work);
     if (job->work.by_layer)
         sk_at_fail(&work, "has \"forward\": \"by layer\", which only jobs of a transport have");
+    if (job->f16 && (!job->work.floats || job->work.collectives))
+        sk_at_fail(&work, "of a job of 16-bit floats (\"f16\") needs \"values\": \"floats\", and "
+                          "has no \"collectives\"");
     if (job->work.collectives && atp)
         sk_at_fail(&work, "has \"collectives\", which only jobs of SwitchML have");
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "sim/job.h"
 
-#define POOL 8192u // slots of the program
+#define POOL        8192u // slots of the program
+#define HALVES_POOL 4096u // of the one that adds 16-bit floats
 
 bool switchml_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint32_t length) {
     const struct sim_key key = sim_key_of(frame, length);
@@ -21,9 +22,10 @@ int switchml_prepare(struct sim_job *job, struct sk_error *err) {
         if (other->as->protocol == SIM_SWITCHML && other->at == job->at)
             job->pool_base += other->slots;
     }
-    if (job->pool_base + job->slots > POOL)
+    const uint32_t pool = job->as->f16 ? HALVES_POOL : POOL;
+    if (job->pool_base + job->slots > pool)
         return sk_fail(err, "job %s: its switch has %u slots, but the jobs need more",
-                       job->as->name, POOL);
+                       job->as->name, pool);
     return 0;
 }
 
@@ -35,7 +37,8 @@ struct sim_lane *switchml_lane(struct sim_worker *w, struct sk_error *err) {
     struct swml_config c = {.flow = {.worker = {.port = 0xbee0, .ip = st->ip},
                                      .fabric = {.port = 0xbee0, .ip = at->ip},
                                      .job = job->number,
-                                     .k = (uint16_t)job->as->k},
+                                     .k = (uint16_t)job->as->k,
+                                     .halves = job->as->f16},
                             .rank = w->rank,
                             .workers = job->n_workers,
                             .pool_size = job->slots,

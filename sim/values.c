@@ -123,6 +123,8 @@ struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t co
 static double sim_values_tolerance(const struct sim_job *job) {
     const double n = job->n_workers, m = job->as->work.magnitude;
     const double rounding = n * m * 0x1p-22;
+    if (job->as->f16) // each value is rounded, and so is the sum: hosts/core/halves.h
+        return 2.01 * n * m * 0x1p-11 + (n + 1) * m * 0x1p-24;
     if (job->as->protocol == SIM_SWITCHML || job->as->dynamic_scale)
         return rounding + n * n * m * 0x1p-28;
     return rounding + n / ATP_SCALE;

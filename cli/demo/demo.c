@@ -390,6 +390,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
         .racks = d->o.racks,
         .lanes = d->o.lanes,
         .elements = d->o.elements,
+        .f16 = d->o.f16,
         .veth = d->o.veth,
         .loss = d->o.loss,
         .seed = d->o.seed,

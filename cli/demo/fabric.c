@@ -224,6 +224,7 @@ static void open_options(const struct fabric *f, unsigned rank, const struct des
     config->job = FABRIC_JOB;
     config->pool_size = FABRIC_POOL;
     config->k = (uint16_t)f->elements;
+    config->f16 = f->f16;
     config->switch_port = FABRIC_UDP_PORT;
     config->switch_mac = d->fabric.mac;
     config->switch_ip = d->fabric.ip;
@@ -261,8 +262,11 @@ int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *
         return -1;
     }
     station->buckets = f->protocol == SILKEN_ATP ? f->lanes : 1;
-    *r = (struct reducer){
-        .self = station, .block = f->elements, .sum = fabric_sum, .counts = fabric_counts};
+    *r = (struct reducer){.self = station,
+                          .block = f->elements,
+                          .halves = f->f16,
+                          .sum = fabric_sum,
+                          .counts = fabric_counts};
     r->scale = f->protocol == SILKEN_ATP ? ATP_SCALE : 0;
     return 0;
 }

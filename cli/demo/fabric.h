@@ -32,6 +32,7 @@ struct fabric {
     unsigned racks;    // more than one with ATP only
     unsigned lanes;    // of each station; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
+    bool f16;          // the switch adds 16-bit floats
     bool veth;         // the links; else memif
     double loss;       // chance of a packet to be dropped at the switches' ports, in each direction
     uint64_t seed;     // of the loss

@@ -214,6 +214,9 @@ static json_t *fabric_config_configuration(const struct fabric *const *f, unsign
                      "multicast", "nodes", nodes, "groups", groups, //
                      "entries", entries,                            //
                      "control_socket", json_sprintf("%s/control-%u.sock", f[0]->folder, rack));
+    if (f[0]->f16) {
+        json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
+    }
     return root;
 }
 

@@ -37,6 +37,7 @@ const char demo_usage[] =
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
+    "  --f16             16-bit floats to and from the switch: half the bytes (switchml)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
     "  --links NAME      memif, shared memory; or veth, between network namespaces, as root "
     "(memif)\n"
@@ -45,7 +46,8 @@ const char demo_usage[] =
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
     "  --seed N          seed of the initial weights and the order of images (1)\n"
-    "  --program FILE    the P4 program (Silken's own switchml.p4, atp.p4 or ina.p4)\n"
+    "  --program FILE    the P4 program (Silken's own switchml.p4, halves.p4, atp.p4 or\n"
+    "                    ina.p4)\n"
     "  --data DIR        folder of the data set (" DATASET_FOLDER ")\n"
     "  --text FILE       train a model of next words on this text instead (libra)\n"
     "  --record FILE     record the packets of the (last rack's) switch (pcapng), for\n"
@@ -168,6 +170,11 @@ static int set_lanes(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_LANES, &p->o->lanes);
 }
 
+static int set_f16(const struct parser *p) {
+    p->o->f16 = true;
+    return 0;
+}
+
 static int set_elements(const struct parser *p) {
     uint64_t v;
 
@@ -276,6 +283,7 @@ static const struct option {
     {"--links", true, set_links},
     {"--workers", true, set_workers},
     {"--elements", true, set_elements},
+    {"--f16", false, set_f16},
     {"--lanes", true, set_lanes},
     {"--loss", true, set_loss},
     {"--epochs", true, set_epochs},
@@ -411,6 +419,10 @@ static int check_protocol(const struct parser *p) {
     const struct demo_options *o = p->o;
     bool atp = o->both || o->protocol == SILKEN_ATP;
 
+    if (o->f16 && (o->libra || o->dlcp || atp)) {
+        return demo_options_fail(p, "--f16 needs --protocol switchml");
+    }
+
     if (o->libra) {
         return has_dlcp_option(o)
                    ? demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol "
@@ -463,6 +475,8 @@ static void demo_options_settle(struct demo_options *o) {
     } else if (o->protocol == SILKEN_ATP) {
         program = "p4/atp/atp.p4";
         elements = ATP_VALUES;
+    } else if (o->f16) {
+        program = "p4/switchml/halves.p4";
     }
     if ((o->both || o->protocol == SILKEN_ATP) && !o->servers) {
         o->servers = 1;

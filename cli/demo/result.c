@@ -110,9 +110,17 @@ static bool sums_within_bounds(struct report *r, const struct board *b, unsigned
         total.sums += t->sums;
         total.failed += t->failed;
         total.worst = fmax(total.worst, t->worst);
+        total.errors += t->errors;
+        total.squares += t->squares;
     }
-    report_result(r, "sums checked", "%s, largest error %.2f of the bound n/f",
-                  report_grouped(total.sums, sums), total.worst);
+    report_result(r, "sums checked", "%s, largest error %.2f of the bound%s",
+                  report_grouped(total.sums, sums), total.worst,
+                  total.squares > 0 ? " of 16-bit floats" : " n/f");
+    if (total.squares > 0) {
+        report_result(r, "lost to 16-bit floats",
+                      "%.4f%% of a gradient (root mean square of the sums' errors, of the sums)",
+                      100 * sqrt(total.errors / total.squares));
+    }
     if (total.sums != due || total.failed) {
         report_result(r, "NOT VERIFIED", "%llu sums were wrong; %s of %s were checked",
                       (unsigned long long)total.failed, sums, report_grouped(due, expected));

@@ -115,6 +115,52 @@ bool verify_sums(const float *result, const float *const *inputs, unsigned worke
     return tally->failed == failed;
 }
 
+// Half a unit in the last place of x, where that is not below 'least'.
+static double verify_half_rounding(double x, double least) {
+    return fabs(x) * 0x1p-11 > least ? fabs(x) * 0x1p-11 : least;
+}
+
+static void verify_check_halves(const float *result, const float *const *inputs, unsigned workers,
+                                size_t from, size_t to, struct verify_tally *t) {
+    const double largest = largest_magnitude(inputs, workers, from, to);
+    const bool number = !isinf(verify_bound(largest, workers));
+    int m = SMALLEST_EXPONENT;
+
+    if (number && largest > 0) {
+        frexp(largest, &m);
+        m = m < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : m;
+    }
+    for (size_t i = from; i < to; i++) {
+        const double exact = exact_sum(inputs, workers, i), least = ldexp(1, m - 25);
+        double bound = 0;
+        if (!number) {
+            if (!isnan(result[i])) {
+                note_failure(t, i, (double)result[i], (double)NAN, 0);
+            }
+            continue;
+        }
+        for (unsigned w = 0; w < workers && largest > 0; w++) {
+            bound += verify_half_rounding((double)inputs[w][i], least);
+        }
+        bound += largest > 0 ? verify_half_rounding(fabs(exact) + bound, least) : 0;
+        check_element(result[i], exact, bound, i, t);
+        t->errors += ((double)result[i] - exact) * ((double)result[i] - exact);
+        t->squares += exact * exact;
+    }
+    t->sums += to - from;
+}
+
+bool verify_half_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
+                      size_t block, struct verify_tally *tally) {
+    uint64_t failed = tally->failed;
+
+    for (size_t from = 0; from < n; from += block) {
+        size_t to = n - from < block ? n : from + block;
+        verify_check_halves(result, inputs, workers, from, to, tally);
+    }
+    return tally->failed == failed;
+}
+
 bool verify_scaled_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                         double f, struct verify_tally *tally) {
     uint64_t failed = tally->failed;

@@ -21,6 +21,12 @@
 // ATP has one factor for all, f = 10^8, and no blocks; theorem 1 is the same. Sums that do not fit
 // are added up as floats, with an error of the second term alone.
 //
+// A switch that adds 16-bit floats (11 digits, the last of 2^-24 at least) gets a block times 2^-m.
+// Each worker's element is rounded to one of them, and so is the sum, so
+//
+//      |result - exact sum| <= sum of r(|x|) + r(|exact sum| + sum of r(|x|)),
+//      r(x) = max(x * 2^-11, 2^(m-25)), half a unit in the last place of x
+//
 // A block in which all tensors are zero must come back as zeros; one that has a NaN, an infinity or
 // a magnitude of 2^126 and above, whose sum no 8-bit exponent can carry, as NaN everywhere.
 #ifndef SILKEN_CLI_DEMO_VERIFY_H
@@ -35,6 +41,7 @@ struct verify_tally {
     uint64_t sums;   // elements compared
     uint64_t failed; // of these, outside their bound
     double worst;    // largest error found, as a share of its bound
+    double errors, squares; // of sums of 16-bit floats: squares of errors, and of exact sums, added
     struct {
         size_t element;
         double got, expected, bound;
@@ -46,6 +53,10 @@ struct verify_tally {
 // everything was within its bound.
 bool verify_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                  size_t block, struct verify_tally *tally);
+
+// The same of a switch that adds 16-bit floats.
+bool verify_half_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
+                      size_t block, struct verify_tally *tally);
 
 // The same with the one factor 'f'. A sum that is no number, or is infinite, must come back as
 // that.

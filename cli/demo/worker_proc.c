@@ -73,6 +73,7 @@ static int check_sum(const struct worker_job *job, unsigned step, const struct r
         inputs[w] = board_gradient(job->board, w, step);
     }
     if (r->scale > 0 ? !verify_scaled_sums(sum, inputs, workers, MODEL_PARAMS, r->scale, tally)
+        : r->halves  ? !verify_half_sums(sum, inputs, workers, MODEL_PARAMS, r->block, tally)
                      : !verify_sums(sum, inputs, workers, MODEL_PARAMS, r->block, tally)) {
         worker_proc_explain(tally, step, r->block, error, size);
         return -1;

@@ -18,6 +18,7 @@ struct reduce_counts {
 struct reducer {
     void *self;
     size_t block; // elements that travel in one packet
+    bool halves;  // which sends 16-bit floats
     double scale; // of all numbers, or 0: each block has its own
     // Replaces tensor[0..n) by its sum over all workers. Returns 0, or -1 with a sentence in
     // 'error'.

@@ -16,6 +16,7 @@
 #include "control/config/rights.h"
 #include "control/config/controllers.h"
 #include "control/config/watch.h"
+#include "hosts/core/halves.h"
 #include "control/tables/hashes.h"
 #include "control/tables/masks.h"
 #include "base/json.h"
@@ -111,9 +112,63 @@ static void read_mask(struct reader *r, const struct sk_at *at) {
         sk_at_fail(at, "it needs \"masks\"");
 }
 
-// {"table": TABLE, "action": ACTION, "values": DIGITS, "pipe": N}
+// The tables of p4/switchml/halves.p4, as if the file had them all.
+struct config_halves {
+    struct reader *r;
+    const struct sk_at *at;
+    // texts of what equal tables share, by the values that they were made of
+    struct {
+        const uint32_t *values;
+        const char **digits;
+    } shared[4];
+};
+
+static const char **config_digits(const struct sk_at *at, const uint32_t *values, size_t n,
+                                  unsigned digits) {
+    const char **kept = sk_json_keep(at->doc, sizeof *kept);
+    char *text = sk_json_keep(at->doc, n * digits + 1);
+
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + i * digits, digits + 1, "%0*x", (int)digits, values[i]);
+    *kept = text;
+    return kept;
+}
+
+static int config_fill_halves(void *aux, const char *table, const char *action,
+                              const uint32_t *values, size_t n, unsigned digits) {
+    struct config_halves *h = aux;
+    unsigned i = 0;
+    struct sk_config_item *item = new_item(h->r, FILLED, h->at);
+    char *name = sk_json_keep(h->at->doc, strlen(table) + 1);
+
+    item->name = strcpy(name, table);
+    item->entry.action = action;
+    while (i < 3 && h->shared[i].values && h->shared[i].values != values)
+        i++;
+    if (h->shared[i].values != values) {
+        h->shared[i].digits = config_digits(h->at, values, n, digits);
+        h->shared[i].values = values;
+    }
+    item->texts = h->shared[i].digits;
+    item->entry.pipe = -1;
+    return 0;
+}
+
+// {"table": TABLE, "action": ACTION, "values": DIGITS, "pipe": N}, or {"tables": "halves"}
 static void read_filled(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"table", "action", "values", "pipe", NULL};
+    static const char *const named[] = {"tables", NULL};
+    struct sk_at tables = sk_at_member(at, "tables");
+    if (tables.value) {
+        struct config_halves halves = {.r = r, .at = at};
+        const char *whose = sk_at_string(&tables, true);
+        sk_at_keys(at, named);
+        if (whose && strcmp(whose, "halves") != 0)
+            sk_at_fail(&tables, "there are tables of \"halves\", not of '%.60s'", whose);
+        else
+            sk_halves_fill(config_fill_halves, &halves);
+        return;
+    }
     sk_at_keys(at, keys);
     struct sk_config_item *item = new_item(r, FILLED, at);
     struct sk_at table = sk_at_member(at, "table"), action = sk_at_member(at, "action"),

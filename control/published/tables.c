@@ -69,6 +69,8 @@ static int tables_find(struct published_tables *t, struct sk_error *err) {
         rc = sk_find_object(t->on.sw, SK_TABLE, t->macs, &o, &why);
     if (rc == 0 && sessions_slots(&t->on) == 0)
         rc = sk_fail(&why, "it has no slots");
+    if (rc == 0 && sessions_are_halves(&t->on))
+        rc = sk_fail(&why, "it adds 16-bit floats, and the client sends integers");
     return rc == 0 ? 0 : sk_fail(err, "\"switchml_jobs\" is for p4/switchml: %.300s", why.text);
 }
 

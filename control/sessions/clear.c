@@ -7,6 +7,7 @@
 
 static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
 static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
+#define HALVES_TABLE   "lanes.number00.coarse"
 #define OWNERS         "owner.owners"
 #define OWNER_FRAGMENT "fragment"
 
@@ -26,8 +27,20 @@ static uint32_t clear_size(const struct sessions_switch *s, const char *name) {
     return clear_find(s, name, &o) ? (uint32_t)o.desc->registers[o.index].size : 0;
 }
 
+// A program of 16-bit floats visits each of its slots four times in a pipe, and has a quarter of
+// its cells for each time.
+static uint32_t clear_quarters(const struct sessions_switch *s) {
+    return sessions_are_halves(s) ? 4 : 1;
+}
+
+bool sessions_are_halves(const struct sessions_switch *s) {
+    struct sk_object o;
+    struct sk_error ignored;
+    return sk_find_object(s->sw, SK_TABLE, HALVES_TABLE, &o, &ignored) == 0;
+}
+
 uint32_t sessions_slots(const struct sessions_switch *s) {
-    return clear_size(s, slot_registers[0]);
+    return clear_size(s, slot_registers[0]) / clear_quarters(s);
 }
 
 uint32_t sessions_aggregators(const struct sessions_switch *s) {
@@ -65,11 +78,12 @@ static void clear_cells(const struct sessions_switch *s, const char *name, uint6
 }
 
 void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count) {
-    const uint32_t slots = sessions_slots(s);
+    const uint32_t slots = sessions_slots(s), quarters = clear_quarters(s);
     for (unsigned i = 0; i < 2; i++) {
-        clear_cells(s, slot_registers[i], first, count, NULL, 0);
-        for (unsigned version = 0; version < 2; version++)
-            clear_cells(s, cell_registers[i], version * (uint64_t)slots + first, count, NULL, 0);
+        for (unsigned q = 0; q < quarters; q++)
+            clear_cells(s, slot_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
+        for (unsigned q = 0; q < 2 * quarters; q++) // of both versions
+            clear_cells(s, cell_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
     }
 }
 

@@ -31,6 +31,8 @@ struct sessions_switch {
 
 // Slots of p4/switchml, and aggregators of p4/atp, that the program has; 0: none.
 uint32_t sessions_slots(const struct sessions_switch *s);
+// Whether it is the program of p4/switchml that adds 16-bit floats.
+bool sessions_are_halves(const struct sessions_switch *s);
 uint32_t sessions_aggregators(const struct sessions_switch *s);
 
 // Slots, in all pipes: who has contributed, and how many are missing. Elements and exponents need

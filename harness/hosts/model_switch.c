@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/core/halves.h"
 #include "hosts/core/udp.h"
 #include "switchml_wire.h"
 
@@ -37,6 +38,7 @@ static int model_reset(void *state, const struct sut_job *job) {
     return 0;
 }
 
+// Elements are added as they are on the wire, or halves as numbers (hosts/core/halves.h).
 static uint32_t load(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
@@ -53,13 +55,18 @@ static int8_t max_of(int8_t a, int8_t b) {
 }
 
 // Lines 9 to 12 of the algorithm: the first packet writes, the others add. 'empty': zeros.
-static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool first, bool empty) {
+static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool first, bool empty,
+                      bool halves) {
     const uint8_t *elements = frame + SWML_HEADER_BYTES;
     int8_t e0 = (int8_t)exponents_h_get_e0(frame + EXPONENTS_AT);
     int8_t e1 = (int8_t)exponents_h_get_e1(frame + EXPONENTS_AT);
 
-    for (unsigned i = 0; i < k; i++)
+    for (unsigned i = 0; i < k && !halves; i++)
         c->values[i] = (empty ? 0 : load(elements + 4 * i)) + (first ? 0 : c->values[i]);
+    for (unsigned i = 0; i < k && halves; i++)
+        c->values[i] = (uint32_t)sk_half_add(
+            sk_half_number((uint16_t)(elements[2 * i] << 8 | elements[2 * i + 1])),
+            first ? 0 : (int32_t)c->values[i]);
     c->e0 = first ? e0 : max_of(c->e0, e0);
     c->e1 = first ? e1 : max_of(c->e1, e1);
 }
@@ -115,9 +122,16 @@ static bool is_empty(const uint8_t *frame) {
     return type >= SWML_COLLECTIVE && (type & SWML_EMPTY);
 }
 
-static void fill_in_result(const struct copy *c, uint8_t *frame, unsigned k) {
-    for (unsigned i = 0; i < k; i++)
-        store(frame + SWML_HEADER_BYTES + 4 * i, c->values[i]);
+static void fill_in_result(const struct copy *c, uint8_t *frame, const struct swml_flow *flow) {
+    uint8_t *elements = frame + SWML_HEADER_BYTES;
+
+    for (unsigned i = 0; i < flow->k && !flow->halves; i++)
+        store(elements + 4 * i, c->values[i]);
+    for (unsigned i = 0; i < flow->k && flow->halves; i++) {
+        const uint16_t half = sk_half_of_sum((int32_t)c->values[i]);
+        elements[2 * i] = (uint8_t)(half >> 8);
+        elements[2 * i + 1] = (uint8_t)half;
+    }
     exponents_h_set_e0(frame + EXPONENTS_AT, (uint8_t)c->e0);
     exponents_h_set_e1(frame + EXPONENTS_AT, (uint8_t)c->e1);
 }
@@ -126,12 +140,13 @@ static void update(struct model *m, struct copy copies[2], bool version, unsigne
                    uint8_t *frame, sut_emit *emit, void *context) {
     struct copy *c = &copies[version];
     uint32_t bit = UINT32_C(1) << port;
-    unsigned n = m->job.workers, k = m->job.flow[0].k;
+    const struct swml_flow *flow = &m->job.flow[0];
+    unsigned n = m->job.workers;
 
     if (c->seen & bit) { // lines 18 to 23: a packet we know
         if (c->count == 0) {
             bool brief = gets_brief(frame, port);
-            fill_in_result(c, frame, k);
+            fill_in_result(c, frame, flow);
             answer(m, frame, brief, port, emit, context);
         }
         return;
@@ -139,12 +154,12 @@ static void update(struct model *m, struct copy copies[2], bool version, unsigne
     c->seen |= bit;
     copies[!version].seen &= ~bit;
     c->count = (c->count + 1) % n;
-    aggregate(c, frame, k, c->count == 1 % n, is_empty(frame));
+    aggregate(c, frame, flow->k, c->count == 1 % n, is_empty(frame), flow->halves);
     if (c->count == 0) {
         bool brief[SUT_MAX_WORKERS];
         for (unsigned i = 0; i < n; i++)
             brief[i] = gets_brief(frame, i);
-        fill_in_result(c, frame, k);
+        fill_in_result(c, frame, flow);
         for (unsigned i = 0; i < n; i++)
             answer(m, frame, brief[i], i, emit, context);
     }

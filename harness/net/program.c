@@ -12,7 +12,12 @@ _Noreturn void net_die(const char *what, const char *why) {
 }
 
 struct sk_program *net_program(const char *path) {
-    struct compile_options opt = {.path = path};
+    return net_program_built(path, NET_FAST);
+}
+
+struct sk_program *net_program_built(const char *path, enum net_build build) {
+    struct compile_options opt = {
+        .path = path, .checked = build == NET_CHECKED, .scalar = build == NET_SCALAR};
     char error[256], *object = compile_p4(&opt, stderr);
     struct sk_program *program;
 

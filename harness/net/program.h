@@ -14,6 +14,10 @@ _Noreturn void net_die(const char *what, const char *why);
 
 struct sk_program *net_program(const char *path);
 
+// Another build of it than the fast one.
+enum net_build { NET_FAST, NET_CHECKED, NET_SCALAR, NET_BUILDS };
+struct sk_program *net_program_built(const char *path, enum net_build build);
+
 // A switch with it, and buffers for small frames.
 struct sk_switch *
 net_switch(const struct sk_program *program,

@@ -311,6 +311,10 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
         snprintf(why, why_cap, "there is no such protocol");
         return SILKEN_ERR_INVALID;
     }
+    if (rc == 0 && config->f16 && config->protocol != SILKEN_SWITCHML) {
+        snprintf(why, why_cap, "16-bit floats in the switch (f16) are for SwitchML");
+        return SILKEN_ERR_INVALID;
+    }
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
     if (rc != 0)
@@ -373,8 +377,9 @@ static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_te
     end = end < whole->count ? end : whole->count;
     share.count = end - first;
     if (share.count > 0) {
-        share.in = whole->in ? (const char *)whole->in + 4 * first : NULL;
-        share.out = whole->out ? (char *)whole->out + 4 * first : NULL;
+        const size_t at = sk_type_bytes(whole->type) * first;
+        share.in = whole->in ? (const char *)whole->in + at : NULL;
+        share.out = whole->out ? (char *)whole->out + at : NULL;
     }
     return share;
 }
@@ -452,6 +457,8 @@ static int allreduce_submit(struct silken_comm *c, const struct sk_tensor *tenso
 
     if (!is_reducible(c, tensor))
         return SILKEN_ERR_INVALID;
+    if (c->config.f16 && tensor->type == SILKEN_I32)
+        return SILKEN_ERR_UNSUPPORTED;
     r = calloc(1, sizeof *r + c->lanes * sizeof r->share[0]);
     if (!r)
         return SILKEN_ERR_NOMEM;
@@ -471,9 +478,13 @@ int sk_comm_submit(struct silken_comm *comm, const struct sk_tensor *tensor,
     return allreduce_submit(comm, tensor, wire, request);
 }
 
+bool sk_comm_halves(const struct silken_comm *comm) {
+    return comm->config.f16;
+}
+
 int sk_comm_audiences(struct silken_comm *comm) {
-    bool audiences = comm->config.protocol == SILKEN_SWITCHML && comm->lanes == 1 &&
-                     sk_lane_audiences(&comm->lane[0]);
+    bool audiences = comm->config.protocol == SILKEN_SWITCHML && !comm->config.f16 &&
+                     comm->lanes == 1 && sk_lane_audiences(&comm->lane[0]);
     int rc = fault_of(comm);
 
     return rc ? rc : audiences;
@@ -483,7 +494,8 @@ int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t co
                   enum silken_type type, enum silken_op op, struct silken_request **request) {
     struct sk_tensor tensor;
     struct sk_wire wire;
-    int rc = sk_wire_begin(&wire, &tensor, in, out, count, type, op, comm->config.workers);
+    int rc = sk_wire_begin(&wire, &tensor, in, out, count, type, op, comm->config.workers,
+                           comm->config.f16);
 
     rc = rc ? rc : allreduce_submit(comm, &tensor, &wire, request);
     if (rc != 0)

@@ -115,7 +115,7 @@ static void collective_put_sums(struct collective *c, const void *in, void *out,
 
     if (c->result == 0)
         c->result =
-            sk_wire_begin(&wire, &tensor, in, out, count, type, op, silken_workers(c->comm));
+            sk_wire_begin(&wire, &tensor, in, out, count, type, op, silken_workers(c->comm), false);
     if (c->result != 0)
         return;
     tensor.reach = SK_TO_ONE;
@@ -166,6 +166,23 @@ int silken_collectives_in_switch(struct silken_comm *comm) {
 
 // ---- above all-reduce ------------------------------------------------------------------------
 
+// Sums of bytes on a switch of 16-bit floats: each byte is the bits of a half, up to 255 times the
+// least one, of which sums are exact.
+static int collective_sum_bytes(struct silken_comm *comm, uint8_t *bytes, size_t n) {
+    uint16_t *halves = malloc(n ? n * sizeof *halves : 1);
+    int rc;
+
+    if (!halves)
+        return SILKEN_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        halves[i] = bytes[i];
+    rc = silken_allreduce(comm, halves, halves, n, SILKEN_F16, SILKEN_SUM);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        bytes[i] = (uint8_t)halves[i];
+    free(halves);
+    return rc;
+}
+
 // All-reduces 'words' zeros in which this worker has 'bytes' of 'in' at 'at'. The sums are in
 // '*room', to be freed by the caller.
 static int collective_place(struct silken_comm *comm, int32_t **room, size_t words, size_t at,
@@ -177,7 +194,8 @@ static int collective_place(struct silken_comm *comm, int32_t **room, size_t wor
         return SILKEN_ERR_NOMEM;
     if (bytes > 0)
         memcpy(*room + at, in, bytes);
-    rc = silken_allreduce_i32(comm, *room, *room, words);
+    rc = sk_comm_halves(comm) ? collective_sum_bytes(comm, (uint8_t *)*room, words * sizeof **room)
+                              : silken_allreduce_i32(comm, *room, *room, words);
     if (rc != 0)
         free(*room);
     return rc;

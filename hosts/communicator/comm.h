@@ -15,6 +15,9 @@
 int sk_comm_submit(struct silken_comm *comm, const struct sk_tensor *tensor,
                    const struct sk_wire *wire, struct silken_request **request);
 
+// Whether the switch adds 16-bit floats and no integers.
+bool sk_comm_halves(const struct silken_comm *comm);
+
 // 1: the switch serves such tensors; 0: it does not. Or an error: the job is over. Joins its
 // session.
 int sk_comm_audiences(struct silken_comm *comm);

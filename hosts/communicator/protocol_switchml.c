@@ -14,9 +14,9 @@
 _Static_assert(SILKEN_IGNORED_KINDS >= SWML_REASON_COUNT, "public counters cover all reasons");
 _Static_assert(SK_ENGINE_STALLED == SWML_STALLED && SK_ENGINE_FAILED == SWML_FAILED &&
                    SK_ENGINE_NEVER == SWML_NEVER && (int)SILKEN_F32 == (int)SWML_F32 &&
-                   (int)SILKEN_I32 == (int)SWML_I32 && (int)SK_ALL == (int)SWML_ALL &&
-                   (int)SK_TO_ONE == (int)SWML_TO_ONE && (int)SK_FROM_ONE == (int)SWML_FROM_ONE &&
-                   (int)SK_NONE == (int)SWML_NONE,
+                   (int)SILKEN_I32 == (int)SWML_I32 && (int)SILKEN_F16 == (int)SWML_F16 &&
+                   (int)SK_ALL == (int)SWML_ALL && (int)SK_TO_ONE == (int)SWML_TO_ONE &&
+                   (int)SK_FROM_ONE == (int)SWML_FROM_ONE && (int)SK_NONE == (int)SWML_NONE,
                "one meaning");
 
 struct engine {
@@ -215,7 +215,7 @@ static int protocol_switchml_make(struct sk_engine **made, const struct silken_c
                                   uint64_t nonce, char *why, size_t why_cap) {
     uint32_t first = (uint32_t)sk_cut(f->pool_size, lanes, i);
     struct swml_config config = {
-        .flow = {.job = f->job, .k = f->k},
+        .flow = {.job = f->job, .k = f->k, .halves = f->f16},
         .rank = f->rank,
         .workers = f->workers,
         .pool_base = first,

@@ -17,6 +17,7 @@
 //     error.c     the texts of the error codes (silken/error.h)
 //     fetch.h     prefetches memory
 //     float_bits.h  a float as its bits, and back
+//     halves.c    16-bit floats on a switch that adds integers
 //     quantise.c  floating point on a switch that adds integers
 //     rto.h       the retransmission timeout
 //     text.h      sentences in a buffer of fixed size
@@ -43,7 +44,7 @@
 // but the first are for engines that say they have audiences.
 enum sk_reach { SK_ALL, SK_TO_ONE, SK_FROM_ONE, SK_NONE };
 
-// Elements of both types have four bytes.
+// F32 or I32; on a switch of 16-bit floats (silken/allreduce.h, F16) F32 or F16.
 struct sk_tensor {
     enum silken_type type;
     const void *in;

@@ -148,26 +148,31 @@ static bool wire_is_integer(enum silken_type type) {
 }
 
 static int wire_check(size_t count, const void *in, const void *out, enum silken_type type,
-                      enum silken_op op, uint32_t workers) {
+                      enum silken_op op, uint32_t workers, bool halves) {
     if (sk_type_bytes(type) == 0 || (op != SILKEN_SUM && op != SILKEN_AVERAGE) ||
         count > SIZE_MAX / 32 || (count > 0 && (!in || !out)))
         return SILKEN_ERR_INVALID;
-    if ((wire_is_integer(type) && op == SILKEN_AVERAGE) ||
+    if ((wire_is_integer(type) && (op == SILKEN_AVERAGE || halves)) ||
         (type == SILKEN_I64 && workers > SK_WIRE_I64_WORKERS))
         return SILKEN_ERR_UNSUPPORTED;
     return 0;
 }
 
 int sk_wire_begin(struct sk_wire *w, struct sk_tensor *tensor, const void *in, void *out,
-                  size_t count, enum silken_type type, enum silken_op op, uint32_t workers) {
-    int rc = wire_check(count, in, out, type, op, workers);
+                  size_t count, enum silken_type type, enum silken_op op, uint32_t workers,
+                  bool halves) {
+    int rc = wire_check(count, in, out, type, op, workers, halves);
+    const bool half = halves && type == SILKEN_F16;
 
-    *w = (struct sk_wire){.type = type, .op = op, .workers = workers, .count = count, .out = out};
-    *tensor = (struct sk_tensor){.type = wire_is_integer(type) ? SILKEN_I32 : SILKEN_F32,
+    *w = (struct sk_wire){
+        .type = type, .op = op, .workers = workers, .count = count, .out = out, .halves = half};
+    *tensor = (struct sk_tensor){.type = wire_is_integer(type) ? SILKEN_I32
+                                         : half                ? SILKEN_F16
+                                                               : SILKEN_F32,
                                  .in = in,
                                  .out = out,
                                  .count = type == SILKEN_I64 ? LIMBS * count : count};
-    if (rc != 0 || type == SILKEN_F32 || type == SILKEN_I32 || count == 0)
+    if (rc != 0 || type == SILKEN_F32 || type == SILKEN_I32 || half || count == 0)
         return rc;
     w->room = malloc(4 * tensor->count);
     if (!w->room)
@@ -180,9 +185,21 @@ int sk_wire_begin(struct sk_wire *w, struct sk_tensor *tensor, const void *in, v
     return 0;
 }
 
+static void wire_average_halves(const struct sk_wire *w) {
+    uint16_t *half = w->out;
+
+    for (size_t i = 0; i < w->count; i++)
+        half[i] = sk_f16_nearest(sk_f16_value(half[i]) / (float)w->workers);
+}
+
 int sk_wire_end(struct sk_wire *w) {
     if (w->type == SILKEN_I64)
         return wire_get_i64(w);
+    if (w->halves) {
+        if (w->op == SILKEN_AVERAGE)
+            wire_average_halves(w);
+        return 0;
+    }
     if (w->room || w->op == SILKEN_AVERAGE)
         wire_get_floats(w, w->op == SILKEN_AVERAGE ? (float)w->workers : 1);
     return 0;

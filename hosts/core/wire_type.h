@@ -4,7 +4,8 @@
 // to hosts/.
 //
 //      f32, i32    as they are
-//      f16, bf16   as f32, without a loss; the sum is rounded once, to nearest even
+//      f16         as they are, if the switch adds 16-bit floats ('halves'); else as bf16
+//      bf16        as f32, without a loss; the sum is rounded once, to nearest even
 //      f64         rounded to f32
 //      i64         three i32 with 22, 22 and 20 bits of the number plus 2^63: sums over up to
 //                  SK_WIRE_I64_WORKERS workers fit, so that every rank knows the exact sum and sees
@@ -29,12 +30,15 @@ struct sk_wire {
     size_t count;
     void *out;
     void *room; // of the converted values, or NULL: the engines' tensor is the caller's
+    bool halves;
 };
 
-// Fills '*tensor'. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_UNSUPPORTED (too many workers for i64,
-// or the average of integers) or SILKEN_ERR_NOMEM.
+// Fills '*tensor'. 'halves': the switch adds 16-bit floats. Returns 0, SILKEN_ERR_INVALID,
+// SILKEN_ERR_UNSUPPORTED (too many workers for i64, the average of integers, or integers where the
+// switch adds 16-bit floats) or SILKEN_ERR_NOMEM.
 int sk_wire_begin(struct sk_wire *w, struct sk_tensor *tensor, const void *in, void *out,
-                  size_t count, enum silken_type type, enum silken_op op, uint32_t workers);
+                  size_t count, enum silken_type type, enum silken_op op, uint32_t workers,
+                  bool halves);
 
 // Returns 0, or SILKEN_ERR_RANGE: a sum is no int64_t, and 'out' is as it was.
 int sk_wire_end(struct sk_wire *w);

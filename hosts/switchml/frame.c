@@ -83,7 +83,8 @@ static struct sk_endpoint restart_end(const struct swml_flow *flow) {
 }
 
 void swml_reply_init(uint8_t *frame, const struct swml_flow *flow) {
-    const struct swml_flow reply = {flow->worker, restart_end(flow), flow->job, flow->k};
+    const struct swml_flow reply = {flow->worker, restart_end(flow), flow->job, flow->k,
+                                    flow->halves};
 
     swml_frame_init(frame, &reply);
 }
@@ -125,6 +126,8 @@ static enum swml_reason swml_frame_check_addresses(const struct swml_flow *flow,
         return SWML_NOT_FOR_US;
     if (sk_udp_is_from(frame, &flow->fabric))
         return SWML_ACCEPTED;
+    if (flow->halves)
+        return SWML_NOT_FROM_SWITCH;
     *message = (enum swml_message)switchml_h_get_msg_type(frame + SWITCHML_AT);
     if (*message == SWML_DATA)
         *message = SWML_NO_MESSAGE;
@@ -160,8 +163,9 @@ static enum swml_reason check_lengths(const struct swml_flow *flow, const uint8_
 }
 
 // Whether it is an answer of a collective operation without elements.
-static bool is_brief(const uint8_t *frame, enum swml_message message) {
-    return message == SWML_DATA &&
+static bool is_brief(const struct swml_flow *flow, const uint8_t *frame,
+                     enum swml_message message) {
+    return message == SWML_DATA && !flow->halves &&
            switchml_h_get_msg_type(frame + SWITCHML_AT) >= SWML_COLLECTIVE &&
            sk_udp_has_lengths(frame, SWML_OWN_BYTES);
 }
@@ -192,7 +196,7 @@ enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *f
         reason = swml_frame_check_addresses(flow, frame, &message);
     if (reason == SWML_ACCEPTED)
         reason = swml_frame_check_switchml(flow, frame, message);
-    brief = reason == SWML_ACCEPTED && is_brief(frame, message);
+    brief = reason == SWML_ACCEPTED && is_brief(flow, frame, message);
     if (reason == SWML_ACCEPTED && !brief)
         reason = check_lengths(flow, frame, len, message);
     if (reason == SWML_ACCEPTED)
@@ -207,7 +211,7 @@ enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *f
 _Static_assert(SWML_KNOWN_BYTES == SWITCHML_AT + 2, "message type, size and job are the last");
 
 void swml_known_init(struct swml_known *known, const struct swml_flow *flow) {
-    const struct swml_flow back = {flow->fabric, flow->worker, flow->job, flow->k};
+    const struct swml_flow back = {flow->fabric, flow->worker, flow->job, flow->k, flow->halves};
     uint8_t frame[SWML_HEADER_BYTES];
 
     swml_frame_init(frame, &back);

@@ -4,6 +4,9 @@
 //
 //      ethernet_h 14 | ipv4_h 20 | udp_h 8 | switchml_h 8 | exponents_h 2 | k elements of 4 bytes
 //
+// or of 2 bytes, if the switch has p4/switchml/halves.p4 ("halves", hosts/core/halves.h). Such a
+// switch has no collective operations, and no messages about restarts, which are ignored.
+//
 // The header layouts come from the P4 program, through the generated switchml_wire.h. What the
 // fields mean to a worker:
 //
@@ -62,7 +65,8 @@ struct swml_flow {
     struct sk_endpoint worker;
     struct sk_endpoint fabric; // the switch
     uint8_t job;
-    uint16_t k; // elements in a packet: 32, 64, 128 or 256
+    uint16_t k;  // elements in a packet: 32, 64, 128 or 256
+    bool halves; // of 16 bits each
 };
 
 // What differs from packet to packet.
@@ -114,9 +118,14 @@ const char *swml_reason_text(enum swml_reason reason);
 // The size code for k, or -1 when a packet cannot have k elements.
 int swml_size_code(unsigned k);
 
+// Bytes of an element in the flow's frames.
+static inline size_t swml_element_bytes(const struct swml_flow *flow) {
+    return flow->halves ? 2 : 4;
+}
+
 // Length in bytes of the flow's frames with elements, in both directions.
 static inline size_t swml_frame_bytes(const struct swml_flow *flow) {
-    return SWML_HEADER_BYTES + 4 * (size_t)flow->k;
+    return SWML_HEADER_BYTES + swml_element_bytes(flow) * flow->k;
 }
 
 // Writes the headers of a frame to the 'SWML_HEADER_BYTES' bytes at 'frame', with all that the flow

@@ -59,7 +59,8 @@ void swml_keep_copies(struct swml_worker *w, const struct swml_job *job) {
         uint32_t index = (uint32_t)(((uint64_t)job->first_slot + i) % size);
         struct swml_slot *slot = &w->slots[index];
         if (slot->kept_job == job) {
-            swml_resume_recover(w, slot, w->kept + index * element_bytes(w));
+            if (!w->config.flow.halves) // of whose answers nobody asks
+                swml_resume_recover(w, slot, w->kept + index * element_bytes(w));
             slot->kept_job = NULL;
         }
     }

@@ -12,6 +12,8 @@
 static const char *swml_worker_config_fault(const struct swml_config *c) {
     if (swml_size_code(c->flow.k) < 0)
         return "the packet size k must be 32, 64, 128 or 256 elements";
+    if (c->flow.halves && c->workers > SK_HALF_WORKERS)
+        return "16-bit floats are for at most 32 workers";
     if (c->workers < 1 || c->workers > SK_MAX_WORKERS)
         return "the number of workers must be 1..255";
     if (c->rank >= c->workers)
@@ -24,6 +26,22 @@ static const char *swml_worker_config_fault(const struct swml_config *c) {
     if (c->stall_warning < 1 || c->hard_limit < 1)
         return "the stall warning and hard limit must be above 0";
     return NULL;
+}
+
+void swml_halves_to_wire(const struct swml_job *job, int8_t exponent, const void *from, size_t n,
+                         uint8_t *out) {
+    if (job->tensor.type == SWML_F16)
+        sk_halves_from_f16(out, from, n, sk_half_scale_f16(exponent).factor);
+    else
+        sk_halves_from_f32(out, from, n, sk_half_scale_f32(exponent).factor);
+}
+
+void swml_halves_from_wire(const struct swml_job *job, int8_t exponent, const uint8_t *from,
+                           size_t n, void *out) {
+    if (job->tensor.type == SWML_F16)
+        sk_halves_to_f16(out, from, n, sk_half_scale_f16(exponent).inverse);
+    else
+        sk_halves_to_f32(out, from, n, sk_half_scale_f32(exponent).inverse);
 }
 
 static void make_scales(struct swml_worker *w, unsigned workers) {
@@ -133,16 +151,22 @@ static uint32_t dequeue_slot(struct swml_worker *w) {
 
 // ---- blocks ----------------------------------------------------------------------------------
 
-static const float *block_floats(const struct swml_worker *w, const struct swml_job *job,
+static const void *block_numbers(const struct swml_worker *w, const struct swml_job *job,
                                  uint64_t block) {
-    return (const float *)job->tensor.in + swml_block_offset(w, block);
+    return (const char *)job->tensor.in + swml_memory_bytes(job) * swml_block_offset(w, block);
+}
+
+static float *block_sums(const struct swml_worker *w, const struct swml_job *job, uint64_t block) {
+    return (float *)job->tensor.out + swml_block_offset(w, block);
 }
 
 static int8_t local_exponent(const struct swml_worker *w, const struct swml_job *job,
                              uint64_t block) {
     size_t n = swml_block_elements(w, job, block);
 
-    return sk_block_exponent(w->quantise->max_abs_bits(block_floats(w, job, block), n));
+    if (job->tensor.type == SWML_F16)
+        return sk_halves_exponent(block_numbers(w, job, block), n);
+    return sk_block_exponent(w->quantise->max_abs_bits(block_numbers(w, job, block), n));
 }
 
 // Blocks of the tensor are read in order, over all slots; elements this far behind the present one
@@ -151,10 +175,11 @@ static int8_t local_exponent(const struct swml_worker *w, const struct swml_job 
 
 static void swml_worker_fetch_ahead(const struct swml_worker *w, const struct swml_job *job,
                                     uint64_t block) {
-    size_t at = 4 * swml_block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
+    size_t element = swml_memory_bytes(job), bytes = element * (size_t)w->config.flow.k;
+    size_t at = element * swml_block_offset(w, block) + FETCH_AHEAD;
     const char *in = job->tensor.in;
 
-    if (!swml_adds(w, job) || at + bytes > 4 * job->tensor.count)
+    if (!swml_adds(w, job) || at + bytes > element * job->tensor.count)
         return;
     sk_fetch(in + at, bytes);
 }
@@ -173,7 +198,7 @@ static uint64_t first_block(const struct swml_worker *w, const struct swml_job *
 static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
     struct swml_slot *slot = &w->slots[index];
     uint64_t following = block + w->config.pool_size;
-    bool looks_ahead = slot->job->tensor.type == SWML_F32 && following < slot->job->blocks;
+    bool looks_ahead = swml_is_scaled(slot->job) && following < slot->job->blocks;
 
     slot->block = block;
     slot->exponent_round = false;
@@ -187,7 +212,7 @@ static void enter_job(struct swml_worker *w, uint32_t index, struct swml_job *jo
 
     slot->job = job;
     slot->tries = 0;
-    if (job->tensor.type == SWML_F32) {
+    if (swml_is_scaled(job)) {
         slot->block = first_block(w, job, index);
         slot->exponent_round = true;
         slot->lookahead = local_exponent(w, job, slot->block);
@@ -233,7 +258,7 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now) {
 // ---- submitting ------------------------------------------------------------------------------
 
 static bool has_audience(const struct swml_worker *w, const struct swml_tensor *t) {
-    bool few = w->config.workers <= SWML_COLLECTIVE_WORKERS;
+    bool few = w->config.workers <= SWML_COLLECTIVE_WORKERS && !w->config.flow.halves;
 
     switch (t->reach) {
     case SWML_ALL:
@@ -250,7 +275,7 @@ static bool has_audience(const struct swml_worker *w, const struct swml_tensor *
 
 static bool swml_worker_tensor_is_valid(const struct swml_worker *w, const struct swml_tensor *t) {
     const struct swml_job job = {.tensor = *t};
-    bool known = t->type == SWML_F32 || t->type == SWML_I32;
+    bool known = t->type == SWML_F32 || t->type == (w->config.flow.halves ? SWML_F16 : SWML_I32);
 
     if (!known || !has_audience(w, t) || t->count > SIZE_MAX / 8)
         return false;
@@ -340,7 +365,10 @@ static size_t swml_worker_write_elements(const struct swml_worker *w, const stru
     factor = swml_scale_of(w, slot->scale)->factor;
     if (factor == 0)
         return 0;
-    w->quantise->f32_to_wire(out, block_floats(w, job, slot->block), n, factor);
+    if (w->config.flow.halves)
+        swml_halves_to_wire(job, slot->scale, block_numbers(w, job, slot->block), n, out);
+    else
+        w->quantise->f32_to_wire(out, block_numbers(w, job, slot->block), n, factor);
     return n;
 }
 
@@ -384,8 +412,10 @@ static size_t write_frame(const struct swml_worker *w, uint32_t index, uint8_t *
         return SWML_EMPTY_FRAME;
     }
     n = swml_worker_write_elements(w, slot, buf);
-    if (n < w->config.flow.k)
-        memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
+    if (n < w->config.flow.k) {
+        const size_t element = swml_element_bytes(&w->config.flow);
+        memset(buf + element * n, 0, element * (w->config.flow.k - n));
+    }
     return swml_frame_bytes(&w->config.flow);
 }
 
@@ -459,9 +489,12 @@ static void store_result(const struct swml_worker *w, const struct swml_slot *sl
 
     if (t->type == SWML_I32) {
         w->quantise->wire_to_i32((int32_t *)t->out + offset, elements, n);
+    } else if (w->config.flow.halves) {
+        swml_halves_from_wire(slot->job, slot->scale, elements, n,
+                              (char *)t->out + swml_memory_bytes(slot->job) * offset);
     } else {
         double inverse = swml_scale_of(w, slot->scale)->inverse;
-        float *out = (float *)t->out + offset;
+        float *out = block_sums(w, slot->job, slot->block);
         if (t->in == t->out || t->count < FAR_ELEMENTS)
             w->quantise->wire_to_f32(out, elements, n, inverse);
         else

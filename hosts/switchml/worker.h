@@ -43,6 +43,11 @@
 // SK_EXPONENT_ZERO. A result with an exponent below one's own is not the maximum and is refused, so
 // a wrong switch cannot cause an overflow.
 //
+// HALVES. On a switch that adds 16-bit floats (p4/switchml/halves.p4) the same goes for both kinds
+// of floats: f32 are rounded to halves after they are scaled, f16 go as they are unless a block has
+// magnitudes of 2 and above (hosts/core/halves.h). At most SK_HALF_WORKERS workers; no collectives,
+// no restarts.
+//
 // Integers are added as the switch adds them; silken's SwitchML wraps modulo 2^32.
 //
 // LOSS. Every slot in flight has a timer. When it fires, the same packet is sent again, same slot,
@@ -99,6 +104,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "silken/allreduce.h"
 #include "silken/error.h"
 #include "hosts/core/quantise.h"
 #include "hosts/switchml/frame.h"
@@ -123,7 +129,8 @@ struct swml_config {
     const struct sk_quantise *quantise; // how numbers are converted; NULL: the fastest there is
 };
 
-enum swml_type { SWML_F32, SWML_I32 };
+// A flow of halves takes F32 and F16, any other one F32 and I32.
+enum swml_type { SWML_F32, SWML_I32, SWML_F16 = SILKEN_F16 };
 
 // Who has elements to add, and who gets the sums.
 enum swml_reach {

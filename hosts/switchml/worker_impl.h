@@ -4,6 +4,7 @@
 #ifndef SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
 #define SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
 
+#include "hosts/core/halves.h"
 #include "hosts/core/quantise.h"
 #include "hosts/core/rto.h"
 #include "hosts/switchml/worker.h"
@@ -97,6 +98,22 @@ static inline size_t swml_block_elements(const struct swml_worker *w, const stru
 
     return left < w->config.flow.k ? (size_t)left : w->config.flow.k;
 }
+
+// Of the job's tensor in memory.
+static inline size_t swml_memory_bytes(const struct swml_job *job) {
+    return job->tensor.type == SWML_F16 ? 2 : 4;
+}
+
+// Whether its blocks have exponents.
+static inline bool swml_is_scaled(const struct swml_job *job) {
+    return job->tensor.type != SWML_I32;
+}
+
+// n floats, or halves, of the job's tensor as halves of the wire, and back.
+void swml_halves_to_wire(const struct swml_job *job, int8_t exponent, const void *from, size_t n,
+                         uint8_t *out);
+void swml_halves_from_wire(const struct swml_job *job, int8_t exponent, const uint8_t *from,
+                           size_t n, void *out);
 
 static inline const struct swml_scale *swml_scale_of(const struct swml_worker *w, int8_t exponent) {
     return &w->scales[(uint8_t)exponent];

@@ -15,11 +15,19 @@
 #include "headers.p4"
 
 // Slots of a pipe, shared by all jobs; each has two versions. 8192 need 9 RAM blocks per lane, 36 of
-// the 48 that the lanes of a stage can reach.
+// the 48 that the lanes of a stage can reach. A slot of halves.p4 is visited four times in each pipe, and each
+// time another quarter of the cells: four of these for each of its 4096 slots.
+#ifdef HALVES
+#define SLOTS      16384
+#define SLOT_BITS  14
+#define CELLS      32768
+#define CELL_BITS  15
+#else
 #define SLOTS      8192
 #define SLOT_BITS  13
 #define CELLS      16384
 #define CELL_BITS  14
+#endif
 
 typedef bit<SLOT_BITS> slot_t;
 typedef bit<CELL_BITS> cell_t;
@@ -31,6 +39,10 @@ struct ingress_metadata_t {
     bool          length_ok;
     bool          admitted;
     bool          no_audience;    // of a collective operation: the job has none of this number
+#ifdef HALVES
+    bool          contributes;    // it has elements
+    bool          elements;       // there are results to compute
+#endif
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;
@@ -189,6 +201,9 @@ control Tally(inout headers_t hdr, inout ingress_metadata_t md, inout exponent_t
     }
 }
 
+#ifdef HALVES
+#include "halves_lanes.p4"
+#else
 // ---------------------------------------------------------------------------------------------------
 // Two elements of every cell: element k of both halves for lane k.
 //
@@ -421,5 +436,7 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
         lane31.apply(hdr.low.v31, hdr.high.v31, md);
     }
 }
+
+#endif
 
 #endif

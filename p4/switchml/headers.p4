@@ -10,6 +10,7 @@
 typedef bit<48> mac_addr_t;
 typedef bit<32> ipv4_addr_t;
 typedef bit<32> value_t;      // an element; addition wraps, so signed and unsigned are the same
+typedef bit<16> half_t;       // an element of halves.p4: a 16-bit float of IEEE 754
 typedef int<8>  exponent_t;   // a block's exponent; the switch keeps the largest, -128 is the least
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
@@ -137,6 +138,28 @@ header elements_h {
     value_t v31;
 }
 
+#ifdef HALVES
+// What one pass takes from a packet of 16-bit floats (halves.p4).
+header halves_h {
+    half_t v00;
+    half_t v01;
+    half_t v02;
+    half_t v03;
+    half_t v04;
+    half_t v05;
+    half_t v06;
+    half_t v07;
+    half_t v08;
+    half_t v09;
+    half_t v10;
+    half_t v11;
+    half_t v12;
+    half_t v13;
+    half_t v14;
+    half_t v15;
+}
+#endif
+
 // ---------------------------------------------------------------------------------------------------
 // Inside the switch.
 
@@ -192,8 +215,13 @@ struct headers_t {
     udp_h       udp;
     switchml_h  switchml;
     exponents_h exponents;
+#ifdef HALVES
+    halves_h    halves;    // as they came
+    halves_h    results;
+#else
     elements_h  low;
     elements_h  high;
+#endif
 }
 
 #endif

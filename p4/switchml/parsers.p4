@@ -40,15 +40,21 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
         md.no_audience = false;
+#ifdef HALVES
+        md.contributes = false;
+        md.elements = false;
+#endif
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;
             RECIRCULATE_PIPE_1: parse_bridge;
             RECIRCULATE_PIPE_2: parse_bridge;
             RECIRCULATE_PIPE_3: parse_bridge;
+#ifndef HALVES
             BRIEF_PIPE_0: parse_brief;
             BRIEF_PIPE_1: parse_brief;
             BRIEF_PIPE_2: parse_brief;
             BRIEF_PIPE_3: parse_brief;
+#endif
             default: parse_ethernet;
         }
     }
@@ -60,7 +66,9 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         transition select(hdr.bridge.op) {
             op_t.CONSUME: parse_again_consume;
             op_t.READ_LOW: parse_again_low;
+#ifndef HALVES
             op_t.READ_HIGH: parse_again_high;
+#endif
             default: parse_again;
         }
     }
@@ -71,24 +79,35 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
+#ifdef HALVES
+        transition parse_halves;
+#else
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
             (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;
             (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
+#endif
     }
 
     // A result grows from its end: the half that this pass reads goes in front of what has been read
     // so far, which stays behind the headers as payload.
     state parse_again_low {
+#ifdef HALVES
+        hdr.results.setValid();
+        md.elements = true;
+#else
         hdr.low.setValid();
+#endif
         transition parse_again;
     }
 
+#ifndef HALVES
     state parse_again_high {
         hdr.high.setValid();
         transition parse_again;
     }
+#endif
 
     state parse_again {
         pkt.extract(hdr.ethernet);
@@ -99,6 +118,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         transition accept;
     }
 
+#ifndef HALVES
     // The second half of what the last pipe has added up is still there. It ends here, whatever the bridge header says is next.
     state parse_brief {
         pkt.extract(hdr.bridge);
@@ -110,6 +130,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.op = op_t.READ_BRIEF;
         transition parse_high;
     }
+#endif
 
     state parse_ethernet {
         pkt.extract(hdr.ethernet);
@@ -143,12 +164,26 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
         md.op = op_t.ARRIVE;
+#ifdef HALVES
+        transition parse_halves;
+#else
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
             (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;
             (_, packet_size_t.ELEMENTS_32): parse_high;
             default: parse_elements;
         }
+#endif
     }
+
+#ifdef HALVES
+    state parse_halves {
+        pkt.extract(hdr.halves);
+        hdr.results.setValid();
+        md.contributes = true;
+        md.elements = true;
+        transition accept;
+    }
+#else
 
     // 32 elements make do with the half that the first pass can read back.
     state parse_high {
@@ -161,6 +196,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.high);
         transition accept;
     }
+#endif
 
     state forward {
         md.op = op_t.FORWARD;
@@ -177,8 +213,13 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
         pkt.emit(hdr.udp);
         pkt.emit(hdr.switchml);
         pkt.emit(hdr.exponents);
+#ifdef HALVES
+        pkt.emit(hdr.results);
+        pkt.emit(hdr.halves);
+#else
         pkt.emit(hdr.low);
         pkt.emit(hdr.high);
+#endif
     }
 }
 

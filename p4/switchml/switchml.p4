@@ -112,6 +112,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         size = 256;
     }
 
+#ifndef HALVES
     // Who gets the result of a collective operation with its elements, and who without: its packets say it by a number of
     // the job's, and the control plane which multicast groups these are. A packet for an audience that there is not gets no
     // result, but screen does not wait for that: if it is in the first pipe, its elements are added.
@@ -137,6 +138,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         const default_action = nobody;
         size = AUDIENCES;
     }
+#endif
 
     action length_fits() {
         md.length_ok = true;
@@ -146,9 +148,12 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         md.length_ok = false;
     }
 
-    // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
+    // 20 + 8 + 8 + 2 bytes of headers and 4 for each element; 2 for each 16-bit float.
     table lengths {
         key = {
+#ifdef HALVES
+            hdr.switchml.msg_type : exact;
+#endif
             hdr.switchml.size  : exact;
             hdr.ipv4.total_len : exact;
             hdr.udp.length     : exact;
@@ -158,15 +163,23 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             length_differs;
         }
         const entries = {
+#ifdef HALVES
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_32, 102, 82)  : length_fits();
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_64, 166, 146) : length_fits();
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_128, 294, 274): length_fits();
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_256, 550, 530): length_fits();
+#else
             (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
             (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
             (packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
             (packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
+#endif
         }
         const default_action = length_differs;
         size = 4;
     }
 
+#ifndef HALVES
     // The same of a packet without elements, which has a size all the same.
     table empty_lengths {
         key = {
@@ -187,6 +200,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         const default_action = length_differs;
         size = 4;
     }
+#endif
 
     action consume() {
         md.op = op_t.CONSUME;
@@ -247,6 +261,10 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     apply {
         workers.apply();
         sessions.apply();
+#ifdef HALVES
+        lengths.apply();
+        screen.apply();
+#else
         if (hdr.high.isValid()) {
             lengths.apply();
         } else {
@@ -256,11 +274,15 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
             audiences.apply();
         }
+#endif
     }
 }
 
 // ---------------------------------------------------------------------------------------------------
 // Where the packet goes from here.
+#ifdef HALVES
+#include "halves_steps.p4"
+#else
 control Steps(inout headers_t hdr, inout ingress_metadata_t md,
               in ingress_intrinsic_metadata_t ig_intr_md,
               inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
@@ -477,6 +499,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         }
     }
 }
+#endif
 
 // ---------------------------------------------------------------------------------------------------
 control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
@@ -487,8 +510,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Admission() admission;
     Seen() seen;
     Tally() tally0;
+#ifndef HALVES
     Tally() tally1;
     Zeros() zeros;
+#endif
     Lanes() lanes;
     Steps() steps;
     Forward() forward;
@@ -499,8 +524,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     // By worker: packets whose elements were in the slot already.
     Counter<bit<64>, bit<16>>(WORKERS, CounterType_t.PACKETS) repetitions;
 
+#ifndef HALVES
     // The count that goes with the second exponent is the same as the first's.
     int<8> missing_again;
+#endif
 
     apply {
         if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
@@ -515,17 +542,25 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
 
+#ifndef HALVES
         zeros.apply(hdr, md);
+#endif
         if (md.op == op_t.CONSUME) {
             seen.apply(hdr, md);
         }
         tally0.apply(hdr, md, hdr.exponents.e0, md.missing);
+#ifndef HALVES
         tally1.apply(hdr, md, hdr.exponents.e1, missing_again);
+#endif
         if (md.op == op_t.CONSUME && md.seen != 0) {
             md.op = op_t.DUPLICATE;
         }
         // Every packet passes the first pipe, and some pass others as well: count it there.
+#ifdef HALVES
+        if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == PIPE_0 && hdr.bridge.cell[13:12] == 0) {
+#else
         if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == PIPE_0) {
+#endif
             repetitions.count(hdr.bridge.rid);
         }
         lanes.apply(hdr, md);
@@ -580,6 +615,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         counters = sent;
     }
 
+#ifndef HALVES
     action lengths_are(bit<16> total_len, bit<16> udp_length) {
         hdr.ipv4.total_len = total_len;
         hdr.udp.length = udp_length;
@@ -605,6 +641,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         const default_action = NoAction;
         size = 5;
     }
+#endif
 
     apply {
         if (hdr.bridge.unicast == 1) {
@@ -613,9 +650,11 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
+#ifndef HALVES
         if (hdr.bridge.collective != 0) {
             lengths.apply();
         }
+#endif
     }
 }
 

@@ -76,6 +76,8 @@ void cluster_start(struct cluster *c, const struct silken_config *config,
                    const struct sk_faults *faults) {
     struct sut_job job = netsim_default_job(config->workers, config->k, 0, config->pool_size);
 
+    for (unsigned i = 0; i < config->workers; i++)
+        job.flow[i].halves = config->f16;
     memset(c, 0, sizeof *c);
     c->workers = c->loop.ports = config->workers;
     c->lanes = c->loop.lanes = config->lanes ? config->lanes : 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All types and operations through communicators, over rings and a model switch, and the collective
-// operations above all-reduce; with two lanes and with loss.
+// operations above all-reduce; with two lanes and with loss. The same of a switch that adds 16-bit
+// floats.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #define WORKERS 3
 
 static struct cluster cluster;
+static bool halves; // its switch adds 16-bit floats
 
 // In the threads of workers: cmocka cannot be told.
 static void demand(bool holds, const char *what, size_t i) {
@@ -72,7 +74,8 @@ static double got_of(const struct numbers *n, enum silken_type type, size_t i) {
 // Inputs, and the result, are rounded to 'step' of themselves; the wire's bound is h * n * N /
 // 2^31.
 static void reduce_floats(unsigned rank, enum silken_type type, enum silken_op op) {
-    const double step = type == SILKEN_F16 ? 0x1p-11 : type == SILKEN_BF16 ? 0x1p-8 : 0x1p-24;
+    const double own = type == SILKEN_F16 ? 0x1p-11 : type == SILKEN_BF16 ? 0x1p-8 : 0x1p-24;
+    const double step = halves && own < 0x1p-11 ? 0x1p-11 : own;
     const double divisor = op == SILKEN_AVERAGE ? WORKERS : 1;
     struct numbers *n = calloc(1, sizeof *n);
     void *values = fill(n, type, rank);
@@ -80,10 +83,41 @@ static void reduce_floats(unsigned rank, enum silken_type type, enum silken_op o
 
     demand(rc == 0, silken_strerror(rc), 0);
     for (size_t i = 0; i < COUNT; i++) {
-        double bound = (2 * step * 6 + 3.0 * 3 * 4 * 0x1p-31) / divisor;
+        double bound = ((halves ? 3 : 2) * step * 6 + 3.0 * 3 * 4 * 0x1p-31) / divisor;
         demand(fabs(got_of(n, type, i) - exact_of(i) / divisor) <= bound, "a wrong float", i);
     }
     free(n);
+}
+
+// f16 as they are: below 2, exactly the nearest half to the exact sum, as none of these lies between.
+static void reduce_halves(unsigned rank) {
+    uint16_t h[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        h[i] = sk_f16_nearest((float)(i % 512 + rank) * 0x1p-9f);
+    demand(silken_allreduce(cluster.comm[rank], h, h, COUNT, SILKEN_F16, SILKEN_SUM) == 0, "f16",
+           0);
+    for (size_t i = 0; i < COUNT; i++)
+        demand(h[i] == sk_f16_nearest((float)(3 * (i % 512) + 3) * 0x1p-9f), "a wrong half", i);
+    for (size_t i = 0; i < COUNT; i++)
+        h[i] = i == 5 && rank == 1 ? 0x7c00 : 0x3c00;
+    demand(silken_allreduce(cluster.comm[rank], h, h, COUNT, SILKEN_F16, SILKEN_SUM) == 0, "f16",
+           1);
+    for (size_t i = 0; i < COUNT; i++) // an infinity: its block is NaN, and no other
+        demand(i < 64 ? (h[i] & 0x7fff) > 0x7c00 : h[i] == sk_f16_nearest(3), "a wrong half", i);
+}
+
+static void refuse_integers(unsigned rank) {
+    int32_t small = 1;
+    int64_t large = 1;
+
+    demand(silken_allreduce(cluster.comm[rank], &small, &small, 1, SILKEN_I32, SILKEN_SUM) ==
+                   SILKEN_ERR_UNSUPPORTED &&
+               silken_allreduce_i32(cluster.comm[rank], &small, &small, 1) ==
+                   SILKEN_ERR_UNSUPPORTED &&
+               silken_allreduce(cluster.comm[rank], &large, &large, 1, SILKEN_I64, SILKEN_SUM) ==
+                   SILKEN_ERR_UNSUPPORTED,
+           "integers on a switch of floats", 0);
 }
 
 static void reduce_integers(unsigned rank) {
@@ -129,7 +163,8 @@ static void collect(unsigned rank) {
     demand(silken_reduce_scatter(comm, parts, mine, 5, SILKEN_F32, SILKEN_AVERAGE) == 0, "scatter",
            0);
     for (size_t i = 0; i < 5; i++)
-        demand(fabsf(mine[i] - (float)(5 * rank + i + 1)) < 1e-6f, "a wrong part", i);
+        demand(fabsf(mine[i] - (float)(5 * rank + i + 1)) < (halves ? 0.02f : 1e-6f),
+               "a wrong part", i);
     demand(silken_barrier(comm) == 0, "barrier", 0);
     demand(silken_broadcast(comm, NULL, 0, 0) == 0, "nothing", 0);
 }
@@ -142,7 +177,12 @@ static void work(void *context, unsigned rank) {
         reduce_floats(rank, floats[i], SILKEN_SUM);
         reduce_floats(rank, floats[i], SILKEN_AVERAGE);
     }
-    reduce_integers(rank);
+    if (halves) {
+        reduce_halves(rank);
+        refuse_integers(rank);
+    } else {
+        reduce_integers(rank);
+    }
     collect(rank);
     demand(silken_rank(cluster.comm[rank]) == rank && silken_workers(cluster.comm[rank]) == WORKERS,
            "place", 0);
@@ -156,6 +196,7 @@ static void run(unsigned lanes, const struct sk_faults *faults) {
     config.workers = WORKERS;
     config.lanes = lanes;
     config.k = 64;
+    config.f16 = halves;
     config.pool_size = 32;
     config.rto_min_us = config.rto_initial_us = 5000;
     cluster_start(&cluster, &config, faults);
@@ -176,10 +217,21 @@ static void test_two_lanes_with_loss(void **state) {
     run(2, &faults);
 }
 
+static void test_halves(void **state) {
+    const struct sk_faults faults = {.seed = 6, .drop = 0.01, .duplicate = 0.01, .reorder = 0.05};
+
+    (void)state;
+    halves = true;
+    run(1, NULL);
+    run(2, &faults);
+    halves = false;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_lane),
         cmocka_unit_test(test_two_lanes_with_loss),
+        cmocka_unit_test(test_halves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

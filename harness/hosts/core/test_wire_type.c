@@ -105,8 +105,8 @@ static int sum_up(unsigned workers, const int64_t *in, int64_t *out) {
     for (unsigned i = 0; i < workers; i++) {
         const int32_t *values;
         sk_wire_free(&w);
-        assert_int_equal(
-            0, sk_wire_begin(&w, &t, in + i * COUNT, out, COUNT, SILKEN_I64, SILKEN_SUM, workers));
+        assert_int_equal(0, sk_wire_begin(&w, &t, in + i * COUNT, out, COUNT, SILKEN_I64,
+                                          SILKEN_SUM, workers, false));
         assert_int_equal(SILKEN_I32, t.type);
         assert_int_equal(3 * COUNT, t.count);
         values = t.in;
@@ -169,17 +169,17 @@ static void test_what_is_refused(void **state) {
 
     (void)state;
     assert_int_equal(SILKEN_ERR_UNSUPPORTED,
-                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_I64, SILKEN_SUM, 513));
+                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_I64, SILKEN_SUM, 513, false));
     assert_int_equal(SILKEN_ERR_UNSUPPORTED,
-                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_I32, SILKEN_AVERAGE, 2));
+                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_I32, SILKEN_AVERAGE, 2, false));
     assert_int_equal(SILKEN_ERR_INVALID,
-                     sk_wire_begin(&w, &t, &x, &x, 1, (enum silken_type)6, SILKEN_SUM, 2));
+                     sk_wire_begin(&w, &t, &x, &x, 1, (enum silken_type)6, SILKEN_SUM, 2, false));
     assert_int_equal(SILKEN_ERR_INVALID,
-                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_F32, (enum silken_op)2, 2));
+                     sk_wire_begin(&w, &t, &x, &x, 1, SILKEN_F32, (enum silken_op)2, 2, false));
     assert_int_equal(SILKEN_ERR_INVALID,
-                     sk_wire_begin(&w, &t, NULL, &x, 1, SILKEN_F16, SILKEN_SUM, 2));
+                     sk_wire_begin(&w, &t, NULL, &x, 1, SILKEN_F16, SILKEN_SUM, 2, false));
     assert_int_equal(SILKEN_ERR_INVALID,
-                     sk_wire_begin(&w, &t, &x, &x, SIZE_MAX / 8, SILKEN_I64, SILKEN_SUM, 2));
+                     sk_wire_begin(&w, &t, &x, &x, SIZE_MAX / 8, SILKEN_I64, SILKEN_SUM, 2, false));
 }
 
 int main(void) {

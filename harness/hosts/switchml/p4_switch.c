@@ -4,16 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "control/tables/control.h"
 #include "harness/net/program.h"
+#include "hosts/core/halves.h"
 
-#define PROGRAM    "p4/switchml/switchml.p4"
-#define GROUP      1
-#define PIPE_SLOTS 8192 // SLOTS of the program
+#define PROGRAM           "p4/switchml/switchml.p4"
+#define PROGRAM_OF_HALVES "p4/switchml/halves.p4"
+#define GROUP             1
+#define PIPE_SLOTS        8192 // SLOTS of the program
+#define SLOTS_OF_HALVES   4096
 
 struct p4_switch {
     struct sk_program *program;
     struct sk_switch *sw;
-    bool spread;
+    bool spread, halves;
     // the caller of deliver()
     sut_emit *emit;
     void *context;
@@ -136,16 +140,30 @@ static void add_audiences(struct p4_switch *s, const struct sut_job *job) {
     add_audience(s, job, SWML_NOBODY, 0, GROUP);
 }
 
+static int fill_table(void *sw, const char *table, const char *action, const uint32_t *values,
+                      size_t n, unsigned digits) {
+    struct sk_error err;
+
+    (void)digits;
+    if (sk_control_table_fill(sw, table, action, values, n, -1, &err))
+        net_die(table, err.text);
+    return 0;
+}
+
 static int reset(void *state, const struct sut_job *job) {
     struct p4_switch *s = state;
-    if (job->pool_base + job->pool_size > PIPE_SLOTS)
+    if (job->pool_base + job->pool_size > (s->halves ? SLOTS_OF_HALVES : PIPE_SLOTS) ||
+        job->flow[0].halves != s->halves)
         return -1;
     sk_switch_free(s->sw);
     s->sw = net_switch(s->program, tx, s);
     for (unsigned i = 0; i < job->workers; i++)
         add_worker(s, job, i);
     add_group(s, job);
-    add_audiences(s, job);
+    if (s->halves)
+        sk_halves_fill(fill_table, s->sw);
+    else
+        add_audiences(s, job);
     return 0;
 }
 
@@ -165,6 +183,17 @@ static void free_switch(void *state) {
     sk_switch_free(s->sw);
     sk_program_free(s->program);
     free(s);
+}
+
+struct switch_under_test p4_switch_of_halves(bool spread, enum net_build build) {
+    struct p4_switch *s = calloc(1, sizeof *s);
+
+    if (!s)
+        net_die(PROGRAM_OF_HALVES, "no memory");
+    s->spread = spread;
+    s->halves = true;
+    s->program = net_program_built(PROGRAM_OF_HALVES, build);
+    return (struct switch_under_test){"compiled P4 of halves", s, reset, deliver, free_switch};
 }
 
 struct switch_under_test p4_switch_new(bool spread) {

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "hosts/core/float_bits.h"
+#include "hosts/core/halves.h"
+#include "hosts/core/wire_type.h"
 #include "harness/hosts/random.h"
 #include "hosts/core/quantise.h"
 
 #define MAX_TENSORS 4
 #define CANARY      0x5eed5eedu
 
-// All tensors as 32-bit patterns, whatever their type.
+// All tensors as 32-bit patterns, whatever their type; of halves as 16-bit ones in the same memory.
 struct tensor {
     enum swml_type type;
     enum swml_reach reach;
@@ -42,6 +44,34 @@ struct schedule_limits schedule_default_limits(void) {
         .worst_duplicate = 0.2,
         .worst_reorder = 0.5,
     };
+}
+
+// ---- elements --------------------------------------------------------------------------------
+
+static uint32_t get_element(const struct tensor *t, const uint32_t *words, size_t i) {
+    uint16_t half;
+
+    if (t->type != SWML_F16)
+        return words[i];
+    memcpy(&half, (const char *)words + 2 * i, sizeof half);
+    return half;
+}
+
+static void set_element(const struct tensor *t, uint32_t *words, size_t i, uint32_t bits) {
+    const uint16_t half = (uint16_t)bits;
+
+    if (t->type == SWML_F16)
+        memcpy((char *)words + 2 * i, &half, sizeof half);
+    else
+        words[i] = bits;
+}
+
+static uint32_t canary_of(const struct tensor *t) {
+    return t->type == SWML_F16 ? CANARY & 0xffff : CANARY;
+}
+
+static double value_of(const struct tensor *t, uint32_t bits) {
+    return (double)(t->type == SWML_F16 ? sk_f16_value((uint16_t)bits) : sk_float_of_bits(bits));
 }
 
 // ---- making a scenario -----------------------------------------------------------------------
@@ -83,6 +113,8 @@ static void choose_options(struct scenario *s, uint64_t seed,
     s->options.job = netsim_default_job(workers, k, base, size);
     s->options.up = any_link(s, limits);
     s->options.down = any_link(s, limits);
+    for (unsigned w = 0; w < workers; w++)
+        s->options.job.flow[w].halves = limits->halves;
     s->options.worker = netsim_default_worker();
 }
 
@@ -103,25 +135,28 @@ static size_t any_count(struct scenario *s) {
 }
 
 // A block's values have magnitudes of one size, as gradients have; some blocks are special.
-static void fill_block(struct scenario *s, enum swml_type type, uint32_t *out, size_t n) {
+static void fill_block(struct scenario *s, const struct tensor *t, uint32_t *out, size_t first,
+                       size_t n) {
     int exponent = (int)below(s, 60) - 40;
     uint64_t special = below(s, 12);
 
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = (uint32_t)sk_random_next(&s->random);
-        if (type == SWML_F32 && special > 1)
+        if (t->type != SWML_I32 && special > 1)
             bits = sk_bits_of_float(ldexpf((float)(int32_t)bits, exponent - 31));
         else if (special == 0)
             bits = 0;
-        out[i] = bits;
+        if (t->type == SWML_F16 && special > 1)
+            bits = sk_f16_nearest(sk_float_of_bits(bits));
+        set_element(t, out, first + i, bits);
     }
 }
 
-static void fill(struct scenario *s, enum swml_type type, uint32_t *out, size_t count) {
+static void fill(struct scenario *s, const struct tensor *t, uint32_t *out, size_t count) {
     size_t k = s->options.job.flow[0].k;
 
     for (size_t i = 0; i < count; i += k)
-        fill_block(s, type, out + i, count - i < k ? count - i : k);
+        fill_block(s, t, out, i, count - i < k ? count - i : k);
 }
 
 static uint32_t *words(size_t count) {
@@ -145,15 +180,17 @@ static void choose_reach(struct scenario *s, struct tensor *t) {
 static void choose_tensor(struct scenario *s, struct tensor *t,
                           const struct schedule_limits *limits) {
     t->type = below(s, 3) == 0 ? SWML_I32 : SWML_F32;
+    if (limits->halves)
+        t->type = t->type == SWML_I32 ? SWML_F32 : SWML_F16;
     t->count = any_count(s);
     if (limits->collectives)
         choose_reach(s, t);
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         t->in[w] = words(t->count);
         t->room[w] = words(t->count);
-        fill(s, t->type, t->in[w], t->count);
-        memcpy(t->room[w], t->in[w], t->count * sizeof(uint32_t));
-        t->room[w][t->count] = CANARY;
+        fill(s, t, t->in[w], t->count);
+        memcpy(t->room[w], t->in[w], t->count * (t->type == SWML_F16 ? 2 : sizeof(uint32_t)));
+        set_element(t, t->room[w], t->count, canary_of(t));
     }
 }
 
@@ -214,11 +251,53 @@ static int8_t global_exponent(const struct scenario *s, const struct tensor *t, 
     int8_t max = SK_EXPONENT_ZERO;
 
     for (unsigned w = 0; w < s->options.job.workers; w++) {
-        const float *block = (const float *)(const void *)(t->in[w] + at);
-        int8_t m = sk_block_exponent(q->max_abs_bits(block, n));
+        const char *block = (const char *)t->in[w] + at * (t->type == SWML_F16 ? 2 : 4);
+        int8_t m = t->type == SWML_F16
+                       ? sk_halves_exponent((const uint16_t *)(const void *)block, n)
+                       : sk_block_exponent(q->max_abs_bits((const float *)(const void *)block, n));
         max = m > max ? m : max;
     }
     return max;
+}
+
+// The same on a switch of halves: every worker's half, added as the switch does.
+static uint32_t expected_of_halves(const struct scenario *s, const struct tensor *t, size_t i,
+                                   int8_t m) {
+    const bool f16 = t->type == SWML_F16;
+    const struct sk_half_scale scale = f16 ? sk_half_scale_f16(m) : sk_half_scale_f32(m);
+    int32_t sum = 0;
+    float result;
+
+    for (unsigned w = 0; w < s->options.job.workers && scale.factor != 0; w++) {
+        const float x = (float)value_of(t, get_element(t, t->in[w], i));
+        sum = sk_half_add(sum, sk_half_number(sk_f16_nearest(x * scale.factor)));
+    }
+    result = sk_f16_value(sk_half_of_sum(sum)) * scale.inverse;
+    return f16 ? sk_f16_nearest(result) : sk_bits_of_float(result);
+}
+
+static double largest(double a, double b) {
+    return a > b ? a : b;
+}
+
+// The bounds that hosts/core/halves.h states, and the rounding of a float below the normal ones.
+static bool halves_within_bound(const struct scenario *s, const struct tensor *t, size_t i,
+                                int8_t m, uint32_t got) {
+    const bool f16 = t->type == SWML_F16;
+    const double unit = ldexp(1, (f16 ? (m <= 1 ? 0 : m - 1) : m) - 25), value = value_of(t, got);
+    double exact = 0, bound = 0x1p-149;
+
+    if (m == SK_EXPONENT_NOT_FINITE)
+        return isnan(value);
+    if (m == SK_EXPONENT_ZERO)
+        return value == 0;
+    for (unsigned w = 0; w < s->options.job.workers; w++) {
+        const double x = value_of(t, get_element(t, t->in[w], i));
+        exact += x;
+        bound += f16 ? (m <= 1 ? 0 : unit) : largest(fabs(x) * 0x1p-11, unit);
+    }
+    bound += largest((fabs(exact) + bound) * 0x1p-11, unit);
+    return fabs(value - exact) <= bound || fabs(exact) > (f16 ? 65504 : 0x1.fffffep127);
 }
 
 // The bits that the protocol defines for element 'i'.
@@ -229,6 +308,8 @@ static uint32_t expected(const struct scenario *s, const struct tensor *t, size_
     uint8_t wire[4];
     float result;
 
+    if (s->options.job.flow[0].halves)
+        return expected_of_halves(s, t, i, m);
     for (unsigned w = 0; w < n; w++) {
         if (!adds(t, w))
             continue;
@@ -254,6 +335,8 @@ static bool within_bound(const struct scenario *s, const struct tensor *t, size_
     unsigned n = s->options.job.workers;
     double exact = 0, unit = sk_block_inverse(m, n);
 
+    if (s->options.job.flow[0].halves)
+        return halves_within_bound(s, t, i, m, got);
     if (m == SK_EXPONENT_NOT_FINITE)
         return isnan(sk_float_of_bits(got));
     for (unsigned w = 0; w < n; w++)
@@ -267,9 +350,9 @@ static bool element_is_right(const struct scenario *s, const struct tensor *t, s
     uint32_t want = expected(s, t, i, m);
 
     for (unsigned w = 0; w < s->options.job.workers; w++) {
-        uint32_t got = t->room[w][i];
+        uint32_t got = get_element(t, t->room[w], i);
         if (!gets(t, w)) { // nothing is written there
-            if (got == t->in[w][i])
+            if (got == get_element(t, t->in[w], i))
                 continue;
             snprintf(fault, 160, "tensor %u, element %zu, worker %u: written, but not for it",
                      (unsigned)(t - s->tensor), i, w);
@@ -278,7 +361,7 @@ static bool element_is_right(const struct scenario *s, const struct tensor *t, s
         bool close = t->type == SWML_I32 || within_bound(s, t, i, m, got);
         if (got != want || !close) {
             snprintf(fault, 160, "tensor %u, %s, element %zu of %zu, worker %u: %08x, not %08x",
-                     (unsigned)(t - s->tensor), t->type == SWML_F32 ? "float" : "int", i, t->count,
+                     (unsigned)(t - s->tensor), t->type == SWML_I32 ? "int" : "float", i, t->count,
                      w, got, want);
             return false;
         }
@@ -291,13 +374,13 @@ static bool tensor_is_right(const struct scenario *s, const struct tensor *t, ch
     int8_t m = 0;
 
     for (size_t i = 0; i < t->count; i++) {
-        if (i % k == 0 && t->type == SWML_F32)
+        if (i % k == 0 && t->type != SWML_I32)
             m = global_exponent(s, t, i, t->count - i < k ? t->count - i : k);
         if (!element_is_right(s, t, i, m, fault))
             return false;
     }
     for (unsigned w = 0; w < s->options.job.workers; w++) {
-        if (t->room[w][t->count] != CANARY) {
+        if (get_element(t, t->room[w], t->count) != canary_of(t)) {
             snprintf(fault, 160, "worker %u wrote past the end of a tensor", w);
             return false;
         }

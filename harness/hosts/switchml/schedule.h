@@ -33,6 +33,7 @@ struct schedule_limits {
     double worst_duplicate;
     double worst_reorder;
     bool collectives; // some tensors are not for all (enum swml_reach)
+    bool halves;      // flows of 16-bit floats: tensors of f32 and f16 (hosts/core/halves.h)
 };
 
 // k = 64 and 256, up to 32 workers and 64 slots, loss to 30%.

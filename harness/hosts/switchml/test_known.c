@@ -59,7 +59,7 @@ static void test_checksum(void **state) {
 // An answer with a time to live of its own, now and then with a wrong bit, cut, or with a UDP
 // checksum, which is then wrong. Returns its length.
 static size_t any_answer(struct sk_random *r, uint8_t *frame) {
-    const struct swml_flow back = {flow.fabric, flow.worker, flow.job, flow.k};
+    const struct swml_flow back = {flow.fabric, flow.worker, flow.job, flow.k, flow.halves};
     const bool brief = sk_random_below(r, 4) == 0;
     const struct swml_chunk chunk = {
         .slot = (uint16_t)sk_random_below(r, 16384),

@@ -18,6 +18,7 @@ struct fuzz {
     struct script script;
     struct swml_worker *worker;
     size_t frame_bytes;
+    bool halves; // the switch adds 16-bit floats
     uint64_t now, given, fetched;
     unsigned submitted;
     int32_t in[TENSORS][ELEMENTS];
@@ -33,10 +34,13 @@ static void must(bool condition) {
 
 static void make_worker(struct fuzz *f) {
     static const uint16_t sizes[] = {32, 64, 128, 256};
-    struct sut_job job = netsim_default_job(1, sizes[script_byte(&f->script) % 4], 0, 1);
+    const unsigned first = script_byte(&f->script);
+    struct sut_job job = netsim_default_job(1, sizes[first % 4], 0, 1);
     struct swml_config config = netsim_default_worker();
 
     config.flow = job.flow[0];
+    config.flow.halves = first / 4 % 4 == 3;
+    f->halves = config.flow.halves;
     config.workers = 1 + script_byte(&f->script) % 32;
     config.pool_size = 1 + script_byte(&f->script) % 9;
     config.pool_base = script_byte(&f->script);
@@ -50,7 +54,9 @@ static void submit(struct fuzz *f) {
     static const enum swml_reach reaches[] = {SWML_ALL,    SWML_ALL,      SWML_ALL,  SWML_ALL,
                                               SWML_TO_ONE, SWML_FROM_ONE, SWML_NONE, SWML_TO_ONE};
     unsigned what = script_byte(&f->script), i = f->submitted;
-    struct swml_tensor t = {.type = what % 2 ? SWML_F32 : SWML_I32,
+    struct swml_tensor t = {.type = what % 2    ? SWML_F32
+                                    : f->halves ? SWML_F16
+                                                : SWML_I32,
                             .reach = reaches[what / 2 % 8],
                             .who = what / 16 % 3};
     int rc;
@@ -62,8 +68,8 @@ static void submit(struct fuzz *f) {
         f->in[i][j] = (int32_t)(script_number(&f->script) << 16);
     t.in = f->in[i];
     t.out = f->out[i];
-    t.cookie = &f->out[i][t.count];
-    f->out[i][t.count] = CANARY;
+    t.cookie = (char *)f->out[i] + t.count * (t.type == SWML_F16 ? 2 : 4);
+    memcpy(t.cookie, &(int32_t){(int32_t)CANARY}, sizeof(int32_t));
     rc = swml_worker_submit(f->worker, &t, f->now);
     must(rc == 0 || rc == SILKEN_ERR_STALLED || (rc == SILKEN_ERR_INVALID && t.reach != SWML_ALL));
     f->submitted += rc == 0;
@@ -164,7 +170,7 @@ static void fetch_done(struct fuzz *f) {
     void *cookie;
 
     while (swml_worker_done(f->worker, &cookie)) {
-        must(*(int32_t *)cookie == (int32_t)CANARY);
+        must(memcmp(cookie, &(int32_t){(int32_t)CANARY}, sizeof(int32_t)) == 0);
         f->fetched++;
     }
 }

@@ -108,6 +108,15 @@
 // once. Of a tensor that is complete in parts, only the rest is reduced; what was complete before
 // is not written to `out`, and has to come from another worker.
 //
+// F16. A SwitchML job whose switch has p4/switchml/halves.p4 sends 16-bit floats: half the bytes.
+// All its workers, at most 32, say so (f16). Tensors of f16 go as they are, and the sum is exact
+// but for one rounding, as long as no block of k elements has a magnitude of 2 or above; else the
+// block is scaled by a power of two, which loses what is smaller than 2^-25 of the scaled numbers.
+// Other floats are scaled so that a block's largest is below 1, and rounded to f16: a worker's
+// element errs by at most 2^-11 of itself, or 2^-25 of the power of two above the block's largest,
+// whichever is more, and so does the sum. bf16 have so few digits that only the second happens to
+// them. i32 and i64 are SILKEN_ERR_UNSUPPORTED. Collectives of bytes send each byte as an element.
+//
 // ENVIRONMENT. silken_open_env() opens a communicator of a SwitchML job by these variables. Empty
 // ones are as those that are not set; a value that is not allowed is an error which names the
 // variable. In texts %r stands for the rank and %% for %.
@@ -134,6 +143,7 @@
 //                                    30000)
 //      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
 //      SILKEN_SESSION                0: without sessions (1)
+//      SILKEN_F16                    1: the switch adds 16-bit floats (0)
 //
 // All functions may be called from any thread, except that silken_close() needs all others to be
 // done with the communicator and its requests. Results are 0 or an error code
@@ -287,6 +297,9 @@ struct silken_config {
     // SwitchML without sessions: whoever has made the switch ready has also given it the job's
     // audiences (see COLLECTIVES below). With sessions workers are told.
     bool audiences;
+
+    // SwitchML: the job's switch adds 16-bit floats. See F16 above.
+    bool f16;
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
