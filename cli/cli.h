@@ -26,6 +26,7 @@
 //     libra.c     silken libra; libra_control.c: its controller
 //     sim.c       silken sim
 //     lab/        silken lab (lab.h)
+//     twin/       silken twin (twin/twin.h)
 //     spaces.c    network namespaces, of the demo and of a lab
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)
@@ -57,6 +58,7 @@ int cmd_sim(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
+int cmd_twin(int argc, char **argv);
 
 // The command that `silken run` starts to compile a program with: no subcommand for people
 // (compile.c).

@@ -28,6 +28,7 @@ static const struct {
     {"sim", cmd_sim, "simulate a network of switches and hosts in virtual time"},
     {"lab", cmd_lab,
      "the same network as processes: switches, hosts in namespaces, jobs in real time"},
+    {"twin", cmd_twin, "compare a chip and its twin: tables, registers, captures"},
     {"demo", cmd_demo, "train a model across processes whose gradients a switch sums"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
