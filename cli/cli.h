@@ -80,6 +80,9 @@ bool cli_write_json(const char *command, const json_t *what, const char *path);
 // False after a message. Null and "-": yes.
 bool cli_can_write(const char *command, const char *path);
 
+// Makes a folder, and those above it. False after a message.
+bool cli_make_folders(const char *command, const char *path);
+
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);
 // The same in decimal digits alone, at least 'min'.

@@ -214,7 +214,7 @@ static int captures_pair(struct twin_report *r, const char *name, const char *a,
     }
     json_decref(streams);
     if (rc == 0)
-        twin_report_skip(r, "times of packets", "times", false);
+        twin_report_skip(r, "times of packets", "times", -1);
     return rc;
 }
 

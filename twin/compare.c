@@ -123,7 +123,7 @@ static void compare_lone(struct compare *c, const struct twin_table *other, cons
                          const struct twin_item *item, bool is_a) {
     twin_report_count(c->report, false);
     if (item->is_default && other && other->form == TWIN_SHELL && !other->has_default) {
-        twin_report_skip(c->report, "default entries", "a shell's dump does not have them", false);
+        twin_report_skip(c->report, "default entries", "a shell's dump does not have them", -1);
         return;
     }
     char *text = twin_text_of(item->fields);
@@ -165,7 +165,7 @@ static void compare_unread(struct compare *c, const struct twin_table *a,
     if (asprintf(&what, "table %s", (a ? a : b)->name) < 0 ||
         asprintf(&text, "not read from %s: %s", side, why) < 0)
         abort();
-    twin_report_skip(c->report, what, text, false);
+    twin_report_skip(c->report, what, text, -1);
     free(what);
     free(text);
 }
@@ -191,7 +191,7 @@ static void compare_files(struct compare *c) {
     const struct twin_side *sides[] = {c->a, c->b};
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n_others; i++)
-            twin_report_skip(c->report, sides[s]->others[i], "neither a dump nor a capture", false);
+            twin_report_skip(c->report, sides[s]->others[i], "neither a dump nor a capture", -1);
 }
 
 int64_t twin_diff(const struct twin_side *a, const struct twin_side *b,

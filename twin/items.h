@@ -64,8 +64,8 @@ struct twin_report *twin_report_begin(const struct twin_diff_options *opt, const
                                       const char *b);
 void twin_report_difference(struct twin_report *r, const char *table, const char *key,
                             const char *field, const char *a, const char *b);
-// What may differ is not compared; 'differs': it does.
-void twin_report_skip(struct twin_report *r, const char *what, const char *why, bool differs);
+// What may differ is not compared; 'differs': whether it does, -1: nobody knows.
+void twin_report_skip(struct twin_report *r, const char *what, const char *why, int differs);
 void twin_report_count(struct twin_report *r, bool is_packet); // one more thing was compared
 int64_t twin_report_end(struct twin_report *r);                // frees it: differences
 

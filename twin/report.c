@@ -40,7 +40,7 @@ void twin_report_difference(struct twin_report *r, const char *table, const char
         fprintf(r->opt->out, "%s: %s: %s: A %s, B %s\n", table, key, field, a, b);
 }
 
-void twin_report_skip(struct twin_report *r, const char *what, const char *why, bool differs) {
+void twin_report_skip(struct twin_report *r, const char *what, const char *why, int differs) {
     json_t *one = json_object_get(r->skipped, what);
     if (!one) {
         one = json_pack("{s:s, s:i, s:i}", "why", why, "values", 0, "differ", 0);
@@ -48,7 +48,9 @@ void twin_report_skip(struct twin_report *r, const char *what, const char *why, 
     }
     json_t *values = json_object_get(one, "values"), *differ = json_object_get(one, "differ");
     json_integer_set(values, json_integer_value(values) + 1);
-    json_integer_set(differ, json_integer_value(differ) + differs);
+    json_integer_set(differ, json_integer_value(differ) + (differs > 0));
+    if (differs < 0)
+        json_object_set_new(one, "unknown", json_true());
 }
 
 void twin_report_count(struct twin_report *r, bool is_packet) {
@@ -78,10 +80,14 @@ static void report_end_text(const struct twin_report *r) {
     json_object_foreach(r->skipped, what, one) {
         const json_int_t values = json_integer_value(json_object_get(one, "values")),
                          differ = json_integer_value(json_object_get(one, "differ"));
-        fprintf(r->opt->out,
-                "not compared: %s (%s): %" JSON_INTEGER_FORMAT ", of which %" JSON_INTEGER_FORMAT
-                " differ\n",
-                what, json_string_value(json_object_get(one, "why")), values, differ);
+        if (json_object_get(one, "unknown"))
+            fprintf(r->opt->out, "not compared: %s (%s)\n", what,
+                    json_string_value(json_object_get(one, "why")));
+        else
+            fprintf(r->opt->out,
+                    "not compared: %s (%s): %" JSON_INTEGER_FORMAT
+                    ", of which %" JSON_INTEGER_FORMAT " differ\n",
+                    what, json_string_value(json_object_get(one, "why")), values, differ);
     }
     fprintf(r->opt->out, "%" PRIu64 " entries and %" PRIu64 " packets compared: ", r->entries,
             r->packets);

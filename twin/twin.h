@@ -103,9 +103,15 @@ struct twin_caller twin_remote(struct rpc_client *c);
 
 // ---- a script ----
 
-// Writes Python that makes a switch that has what 'empty' has into one that has what 'full' has.
-// -1 with a sentence: BF Runtime cannot say that, or writing failed.
-int twin_script(const struct twin_tables *empty, const struct twin_tables *full, FILE *out,
-                struct sk_error *err);
+struct twin_script_ports {
+    const uint16_t *list; // device ports
+    size_t n;
+    const char *speed; // as $PORT has it: "BF_SPEED_100G"
+};
+// Writes Python that makes a switch that has what 'empty' has into one that has what 'full' has,
+// and adds ports that it does not have. -1 with a sentence: BF Runtime's client cannot say that, or
+// writing failed.
+int twin_script(const struct twin_tables *empty, const struct twin_tables *full,
+                const struct twin_script_ports *ports, FILE *out, struct sk_error *err);
 
 #endif

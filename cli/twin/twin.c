@@ -6,7 +6,9 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: silken twin diff [OPTION]... A B\n\n"
+    "usage: silken twin diff [OPTION]... A B\n"
+    "       silken twin dump [--program NAME] ADDRESS DIR\n"
+    "       silken twin pack [--speed SPEED] CONFIG.json DIR\n\n"
     "Compares what two switches have: a Tofino and Silken, or any two. A and B are folders, or "
     "single\n"
     "files, with dumps of tables (*.json, *.txt, *.dump) and captures (*.pcap, *.pcapng, *.cap). "
@@ -17,15 +19,27 @@ static const char usage[] =
     "named. The exit status is 1 if they differ, 2 if an input cannot be read.\n\n"
     "  --all            compare also what may differ\n"
     "  --ignore NAME    do not compare this field or table, for example Ingress.counts\n"
-    "  --json           print one JSON object\n";
+    "  --json           print one JSON object\n\n"
+    "'dump' reads all tables of a server by BF Runtime (gRPC) into DIR, a file for each. ADDRESS "
+    "is\n"
+    "HOST:PORT or unix:PATH.\n\n"
+    "  --program NAME   the program (default: the server's first)\n\n"
+    "'pack' writes what one carries from 'silken run' to a chip: the program with what it "
+    "includes, the\n"
+    "compiler's command line (compile.sh), and ports and contents of tables as a script of BF "
+    "Runtime's\n"
+    "Python client (setup.py).\n\n"
+    "  --speed SPEED    of ports: 10G, 25G, 40G, 50G, 100G (default), 200G or 400G\n";
 
-enum { ALL = 256, IGNORE, JSON };
+enum { ALL = 256, IGNORE, JSON, PROGRAM, SPEED };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"all", no_argument, NULL, ALL},
     {"ignore", required_argument, NULL, IGNORE},
     {"json", no_argument, NULL, JSON},
+    {"program", required_argument, NULL, PROGRAM},
+    {"speed", required_argument, NULL, SPEED},
     {NULL, 0, NULL, 0},
 };
 
@@ -40,6 +54,12 @@ static int twin_take(void *aux, int option) {
         return 0;
     case JSON:
         w->json = true;
+        return 0;
+    case PROGRAM:
+        w->program = optarg;
+        return 0;
+    case SPEED:
+        w->speed = optarg;
         return 0;
     default:
         if (w->n == 2)
@@ -57,7 +77,7 @@ int cmd_twin(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const struct twin_words *w);
-    } commands[] = {{"diff", twin_run_diff}};
+    } commands[] = {{"diff", twin_run_diff}, {"dump", twin_run_dump}, {"pack", twin_run_pack}};
     struct twin_words w = {.n = 0};
     const char *command = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
     const int from = command ? 1 : 0;

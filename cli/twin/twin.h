@@ -24,5 +24,7 @@ struct twin_words {
 };
 // Each returns the exit status.
 int twin_run_diff(const struct twin_words *w);
+int twin_run_dump(const struct twin_words *w);
+int twin_run_pack(const struct twin_words *w);
 
 #endif
