@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
+#include "twin/items.h"
 #include "twin/schema.h"
 
 struct script {
@@ -374,4 +376,36 @@ int twin_script(const struct twin_tables *empty, const struct twin_tables *full,
     if (!s.bad && (fflush(out) || ferror(out)))
         return sk_fail(err, "cannot write the script: %s", strerror(errno));
     return s.bad ? -1 : 0;
+}
+
+static bool script_has_default(const struct twin_tables *full, const char *table) {
+    const char *name;
+    json_t *of;
+    json_object_foreach(full->tables, name, of) {
+        const size_t n = strlen(name), length = strlen(table);
+        const json_t *list = json_object_get(of, "entries");
+        const bool same = strcmp(name, table) == 0 ||
+                          (n == length + 5 && strncmp(name, "pipe.", 5) == 0 &&
+                           strcmp(name + 5, table) == 0);
+        for (size_t i = 0; same && i < json_array_size(list); i++)
+            if (sk_json_is(json_array_get(list, i), "default"))
+                return true;
+    }
+    return false;
+}
+
+int twin_script_defaults(const struct twin_tables *full, const char *state, size_t length,
+                         struct sk_error *err) {
+    static const char section[] = "defaults ";
+    struct twin_side *s = twin_side_new("state");
+    int rc = twin_read_text(s, "state", state, length, err);
+    for (size_t i = 0; rc == 0 && i < s->n_tables; i++) {
+        const char *name = s->tables[i].name;
+        if (strncmp(name, section, sizeof section - 1) == 0 &&
+            !script_has_default(full, name + sizeof section - 1))
+            rc = sk_fail(err, "table '%s': BF Runtime's client cannot say its default action",
+                         name + sizeof section - 1);
+    }
+    twin_side_free(s);
+    return rc;
 }

@@ -113,5 +113,9 @@ struct twin_script_ports {
 // writing failed.
 int twin_script(const struct twin_tables *empty, const struct twin_tables *full,
                 const struct twin_script_ports *ports, FILE *out, struct sk_error *err);
+// Whether BF Runtime shows all default actions that the state of the switch (control/state/state.h)
+// has: of tables with action profiles it does not show each. -1 with a sentence: it does not.
+int twin_script_defaults(const struct twin_tables *full, const char *state, size_t length,
+                         struct sk_error *err);
 
 #endif

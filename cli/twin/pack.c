@@ -26,6 +26,7 @@
 #include "cli/twin/twin.h"
 #include "compiler/base/share.h"
 #include "control/config/config.h"
+#include "control/state/state.h"
 #include "pipeline/switch/core.h"
 #include "twin/twin.h"
 
@@ -167,6 +168,18 @@ static bool pack_compile(struct pack *k) {
 
 // ---- its tables ----
 
+static int pack_check_defaults(struct sk_switch *sw, const struct twin_tables *tables,
+                               struct sk_error *err) {
+    char *state = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&state, &n);
+    if (!memory || !sk_state_write(sw, NULL, memory) || fclose(memory))
+        abort();
+    const int rc = twin_script_defaults(tables, state, n, err);
+    free(state);
+    return rc;
+}
+
 // What BF Runtime reads of a switch with this configuration, or with none.
 static bool pack_read_tables(const struct pack *k, const struct sk_config *config,
                              struct twin_tables *out) {
@@ -187,6 +200,8 @@ static bool pack_read_tables(const struct pack *k, const struct sk_config *confi
     const struct twin_caller caller = twin_local(b);
     if (rc == 0)
         rc = twin_dump(&caller, NULL, out, &err);
+    if (rc == 0)
+        rc = pack_check_defaults(sw, out, &err);
     brt_free(b);
     sk_switch_free(sw);
     return rc == 0 || pack_say("%s", err.text);
