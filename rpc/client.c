@@ -129,7 +129,7 @@ static void client_take_status(struct rpc_client *c, const uint8_t *text, size_t
     unsigned value = 0;
     for (size_t i = 0; i < n; i++) {
         if (!isdigit(text[i]) || i == 2) {
-            client_fail(c, "the call's status is no number");
+            client_fail(c, "the call's status is not a number");
             return;
         }
         value = value * 10 + (unsigned)(text[i] - '0');
@@ -176,7 +176,7 @@ static int client_on_close(nghttp2_session *session, int32_t stream, uint32_t er
         return 0;
     c->over = true;
     if (!c->has_status && !c->has_http)
-        client_fail(c, error ? nghttp2_http2_strerror(error) : "this is no gRPC server");
+        client_fail(c, error ? nghttp2_http2_strerror(error) : "this is not a gRPC server");
     else if (!c->has_status)
         client_fail(c, "the call ended without a status");
     else if (c->n_in)
@@ -282,15 +282,17 @@ static void client_begin(struct rpc_client *c) {
 struct rpc_client *rpc_client_open(const char *address, struct sk_error *err) {
     const bool is_unix = strncmp(address, CLIENT_UNIX, sizeof CLIENT_UNIX - 1) == 0;
     const int fd = is_unix ? client_connect_unix(address, err) : client_connect_tcp(address, err);
-    if (fd < 0)
-        return NULL;
+    return fd < 0 ? NULL : rpc_client_of(fd, address);
+}
+
+struct rpc_client *rpc_client_of(int fd, const char *name) {
     const struct timeval silence = {.tv_sec = RPC_CLIENT_SILENCE_S};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof silence);
     struct rpc_client *c = calloc(1, sizeof *c);
     if (!c)
         abort();
     c->fd = fd;
-    c->address = sk_copy_text(address);
+    c->address = sk_copy_text(name);
     client_begin(c);
     return c;
 }

@@ -18,6 +18,8 @@ struct rpc_client;
 
 // 'address' as in struct rpc_options, or with a host's name. Null with a sentence.
 struct rpc_client *rpc_client_open(const char *address, struct sk_error *err);
+// The same on a connected socket, which becomes the client's; 'name' is for sentences.
+struct rpc_client *rpc_client_of(int fd, const char *name);
 void rpc_client_close(struct rpc_client *c); // null allowed
 
 // How a call ended. 'details' are the client's, valid until its next call.

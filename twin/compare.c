@@ -112,10 +112,13 @@ static void compare_items(struct compare *c, const char *table, const struct twi
     const char *field;
     json_t *value;
     twin_report_count(c->report, false);
-    json_object_foreach(a->fields, field, value)
+    json_object_foreach(a->fields, field, value) {
         compare_field(c, table, a, field, value, json_object_get(b->fields, field));
-    json_object_foreach(b->fields, field, value) if (!json_object_get(a->fields, field))
-        compare_field(c, table, b, field, NULL, value);
+    }
+    json_object_foreach(b->fields, field, value) {
+        if (!json_object_get(a->fields, field))
+            compare_field(c, table, b, field, NULL, value);
+    }
 }
 
 // An item that one side has; the other's dump has the table.

@@ -14,18 +14,18 @@
 
 #define READ_PIPE "pipe."
 
-static const char *read_without_pipe(const char *name) {
+static const char *side_without_pipe(const char *name) {
     return strncmp(name, READ_PIPE, sizeof READ_PIPE - 1) == 0 ? name + sizeof READ_PIPE - 1 : name;
 }
 
 // A dump that is being read.
-struct read_dump {
+struct side_dump {
     struct twin_side *side;
     size_t source, number; // of its last item
     enum twin_form form;
 };
 
-static struct twin_table *read_table(struct read_dump *d, const char *name) {
+static struct twin_table *side_table(struct side_dump *d, const char *name) {
     struct twin_side *s = d->side;
     const json_t *place = json_object_get(s->places, name);
     if (place)
@@ -38,7 +38,7 @@ static struct twin_table *read_table(struct read_dump *d, const char *name) {
 }
 
 // Takes both references.
-static void read_add(struct read_dump *d, struct twin_table *t, struct twin_item item) {
+static void side_add(struct side_dump *d, struct twin_table *t, struct twin_item item) {
     item.source = d->source;
     item.number = ++d->number;
     t->has_default |= item.is_default;
@@ -49,7 +49,7 @@ static void read_add(struct read_dump *d, struct twin_table *t, struct twin_item
 // ---- entries ----
 
 // A key's field: {"value":, "mask":} and the like are what a shell writes as a list.
-static json_t *read_match(const json_t *value) {
+static json_t *side_match(const json_t *value) {
     static const char *const pairs[][2] = {
         {"value", "mask"}, {"value", "prefix_len"}, {"value", "is_valid"}, {"low", "high"}};
     const size_t n = json_object_size(value);
@@ -65,12 +65,13 @@ static json_t *read_match(const json_t *value) {
     return json_incref((json_t *)value);
 }
 
-static char *read_entry_key(const json_t *key, bool is_default, const json_t *pipe) {
+static char *side_entry_key(const json_t *key, bool is_default, const json_t *pipe) {
     json_t *all = json_object();
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)key, name, value)
-        json_object_set_new(all, read_without_pipe(name), read_match(value));
+    json_object_foreach((json_t *)key, name, value) {
+        json_object_set_new(all, side_without_pipe(name), side_match(value));
+    }
     // of a table without a key the one entry is its default
     const bool only = is_default || json_object_size(all) == 0;
     if (pipe)
@@ -84,29 +85,29 @@ static char *read_entry_key(const json_t *key, bool is_default, const json_t *pi
     return out;
 }
 
-static void read_set_action(json_t *fields, const json_t *action) {
+static void side_set_action(json_t *fields, const json_t *action) {
     if (json_is_string(action))
         json_object_set_new(fields, "action",
-                            json_string(read_without_pipe(json_string_value(action))));
+                            json_string(side_without_pipe(json_string_value(action))));
 }
 
 // An entry's "data": its fields, and with them what the Python client puts among them.
-static json_t *read_data(const struct sk_at *entry, bool *is_default) {
+static json_t *side_data(const struct sk_at *entry, bool *is_default) {
     json_t *fields = json_object(), *value;
     const char *name;
     json_object_foreach(json_object_get(entry->value, "data"), name, value) {
         if (strcmp(name, "is_default_entry") == 0)
             *is_default |= json_is_true(value);
         else if (strcmp(name, "action_name") == 0)
-            read_set_action(fields, value);
+            side_set_action(fields, value);
         else
             json_object_set(fields, name, value);
     }
-    read_set_action(fields, json_object_get(entry->value, "action"));
+    side_set_action(fields, json_object_get(entry->value, "action"));
     return fields;
 }
 
-static void read_entry(struct read_dump *d, const struct sk_at *entry) {
+static void side_entry(struct side_dump *d, const struct sk_at *entry) {
     static const char *const members[] = {"table_name", "pipe", "default", "action",
                                           "key",        "data", NULL};
     sk_at_keys(entry, members);
@@ -120,25 +121,25 @@ static void read_entry(struct read_dump *d, const struct sk_at *entry) {
     if (entry->doc->failed)
         return;
     bool is_default = sk_json_is(entry->value, "default");
-    json_t *fields = read_data(entry, &is_default);
+    json_t *fields = side_data(entry, &is_default);
     const json_t *k = json_is_object(key.value) ? key.value : NULL;
-    read_add(d, read_table(d, read_without_pipe(table)),
-             (struct twin_item){.key = read_entry_key(k, is_default, pipe.value),
+    side_add(d, side_table(d, side_without_pipe(table)),
+             (struct twin_item){.key = side_entry_key(k, is_default, pipe.value),
                                 .fields = fields,
                                 .is_default = is_default || json_object_size(k) == 0,
                                 .is_register = json_object_get(k, "$REGISTER_INDEX") != NULL});
 }
 
-static void read_entries(struct read_dump *d, const struct sk_at *list) {
+static void side_entries(struct side_dump *d, const struct sk_at *list) {
     const size_t n = sk_at_length(list);
     for (size_t i = 0; i < n && !list->doc->failed; i++) {
         const struct sk_at entry = sk_at_item(list, i);
-        read_entry(d, &entry);
+        side_entry(d, &entry);
     }
 }
 
 // Of twin_dump().
-static void read_own(struct read_dump *d, const struct sk_at *at) {
+static void side_own(struct side_dump *d, const struct sk_at *at) {
     static const char *const members[] = {"silken_twin", "program", "table",
                                           "entries",     "unread",  NULL};
     sk_at_keys(at, members);
@@ -149,36 +150,36 @@ static void read_own(struct read_dump *d, const struct sk_at *at) {
     const char *table = sk_at_string(&name, true), *why = sk_at_string(&unread, false);
     if (at->doc->failed)
         return;
-    struct twin_table *t = read_table(d, read_without_pipe(table));
+    struct twin_table *t = side_table(d, side_without_pipe(table));
     if (why && !t->unread)
         t->unread = sk_copy_text(why);
-    read_entries(d, &entries);
+    side_entries(d, &entries);
 }
 
 // ---- state ----
 
 // By these members an item is known; the first four name what has it.
-static const char *const read_names[] = {"name", "table", "profile", "selector"};
-static const char *const read_identity[] = {"name",     "table",   "profile", "selector",
+static const char *const side_names[] = {"name", "table", "profile", "selector"};
+static const char *const side_identity[] = {"name",     "table",   "profile", "selector",
                                             "pipe",     "index",   "key",     "id",
                                             "priority", "default", "reason",  "port"};
 
-static bool read_is_identity(const char *member) {
-    for (size_t i = 0; i < sizeof read_identity / sizeof *read_identity; i++)
-        if (strcmp(member, read_identity[i]) == 0)
+static bool side_is_identity(const char *member) {
+    for (size_t i = 0; i < sizeof side_identity / sizeof *side_identity; i++)
+        if (strcmp(member, side_identity[i]) == 0)
             return true;
     return false;
 }
 
 // {"port": 1} of "args" becomes "args.port".
-static void read_fields_of(json_t *fields, const char *member, json_t *value) {
+static void side_fields_of(json_t *fields, const char *member, json_t *value) {
     const char *name;
     json_t *inner;
     char *path;
     if (!json_is_object(value)) {
         json_object_set_new(fields, member,
                             json_is_string(value)
-                                ? json_string(read_without_pipe(json_string_value(value)))
+                                ? json_string(side_without_pipe(json_string_value(value)))
                                 : json_incref(value));
         return;
     }
@@ -190,21 +191,21 @@ static void read_fields_of(json_t *fields, const char *member, json_t *value) {
     }
 }
 
-static void read_state_item(struct read_dump *d, const char *section, const struct sk_at *at) {
+static void side_state_item(struct side_dump *d, const char *section, const struct sk_at *at) {
     const char *member, *of = "";
     json_t *value, *key = json_object(), *fields = json_object();
     if (!json_is_object(at->value))
-        sk_at_fail(at, "this is no object");
+        sk_at_fail(at, "this is not an object");
     json_object_foreach(at->value, member, value) {
         bool named = false;
-        for (size_t i = 0; i < sizeof read_names / sizeof *read_names; i++)
-            named |= strcmp(member, read_names[i]) == 0;
+        for (size_t i = 0; i < sizeof side_names / sizeof *side_names; i++)
+            named |= strcmp(member, side_names[i]) == 0;
         if (named && json_is_string(value))
-            of = read_without_pipe(json_string_value(value));
-        else if (read_is_identity(member))
+            of = side_without_pipe(json_string_value(value));
+        else if (side_is_identity(member))
             json_object_set(key, member, value);
         else
-            read_fields_of(fields, member, value);
+            side_fields_of(fields, member, value);
     }
     char *name, *text = twin_text_of(key);
     if (asprintf(&name, "%s%s%s", section, *of ? " " : "", of) < 0)
@@ -219,12 +220,12 @@ static void read_state_item(struct read_dump *d, const char *section, const stru
         free(inner);
         json_decref(fields);
     } else {
-        read_add(d, read_table(d, name), (struct twin_item){.key = inner, .fields = fields});
+        side_add(d, side_table(d, name), (struct twin_item){.key = inner, .fields = fields});
     }
     free(name);
 }
 
-static void read_state(struct read_dump *d, const struct sk_at *at) {
+static void side_state(struct side_dump *d, const struct sk_at *at) {
     const struct sk_at version = sk_at_member(at, "silken_state");
     const char *section;
     json_t *value;
@@ -235,29 +236,29 @@ static void read_state(struct read_dump *d, const struct sk_at *at) {
             continue;
         const struct sk_at list = sk_at_member(at, section);
         if (json_is_object(value)) // the switch's own counts
-            read_state_item(d, section, &list);
+            side_state_item(d, section, &list);
         const size_t n = json_is_object(value) ? 0 : sk_at_length(&list);
         for (size_t i = 0; i < n && !at->doc->failed; i++) {
             const struct sk_at item = sk_at_item(&list, i);
-            read_state_item(d, section, &item);
+            side_state_item(d, section, &item);
         }
     }
 }
 
 // ---- texts ----
 
-static void read_value(struct read_dump *d, const struct sk_at *at) {
+static void side_value(struct side_dump *d, const struct sk_at *at) {
     d->form = TWIN_SHELL;
     if (json_object_get(at->value, "silken_twin"))
-        read_own(d, at);
+        side_own(d, at);
     else if (json_object_get(at->value, "silken_state"))
-        read_state(d, at);
+        side_state(d, at);
     else if (json_object_get(at->value, "table_name"))
-        read_entry(d, at);
+        side_entry(d, at);
     else if (json_is_array(at->value))
-        read_entries(d, at);
+        side_entries(d, at);
     else
-        sk_at_fail(at, "this is no dump of tables: it has neither \"table_name\" nor "
+        sk_at_fail(at, "this is not a dump of tables: it has neither \"table_name\" nor "
                        "\"silken_twin\" nor \"silken_state\"");
     d->side->has[d->form] = true;
 }
@@ -270,14 +271,14 @@ int twin_read_text(struct twin_side *s, const char *name, const char *text, size
     struct sk_json doc = {.name = name, .text = clean, .length = n, .err = err, .failed = !root};
     s->sources = sk_grow(s->sources, s->n_sources, &s->room_sources, sizeof *s->sources);
     s->sources[s->n_sources++] = sk_copy_text(name);
-    struct read_dump d = {.side = s, .source = s->n_sources - 1};
+    struct side_dump d = {.side = s, .source = s->n_sources - 1};
     const struct sk_at all = {.doc = &doc, .value = root};
     if (root && json_array_size(root) == 0)
         sk_at_fail(&all, "the file is empty");
     for (size_t i = 0; root && i < json_array_size(root) && !doc.failed; i++) {
         const struct sk_at at = {
             .doc = &doc, .value = json_array_get(root, i), .parent = &all, .index = i};
-        read_value(&d, &at);
+        side_value(&d, &at);
     }
     sk_json_release(&doc);
     json_decref(root);
@@ -285,18 +286,18 @@ int twin_read_text(struct twin_side *s, const char *name, const char *text, size
     return doc.failed ? -1 : 0;
 }
 
-static int read_by_key(const void *a, const void *b) {
+static int side_by_key(const void *a, const void *b) {
     const struct twin_item *x = a, *y = b;
     const int by = strverscmp(x->key, y->key);
     return by ? by : x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int read_by_name(const void *a, const void *b) {
+static int side_by_name(const void *a, const void *b) {
     const struct twin_table *x = a, *y = b;
     return strcmp(x->name, y->name);
 }
 
-static int read_captures_by_name(const void *a, const void *b) {
+static int side_captures_by_name(const void *a, const void *b) {
     const struct twin_capture *x = a, *y = b;
     return strcmp(x->name, y->name);
 }
@@ -305,7 +306,7 @@ int twin_read_end(struct twin_side *s, struct sk_error *err) {
     for (size_t i = 0; i < s->n_tables; i++) {
         struct twin_table *t = &s->tables[i];
         if (t->n)
-            qsort(t->items, t->n, sizeof *t->items, read_by_key);
+            qsort(t->items, t->n, sizeof *t->items, side_by_key);
         for (size_t k = 1; k < t->n; k++) {
             const struct twin_item *a = &t->items[k - 1], *b = &t->items[k];
             if (strcmp(a->key, b->key) == 0)
@@ -316,9 +317,9 @@ int twin_read_end(struct twin_side *s, struct sk_error *err) {
         }
     }
     if (s->n_tables)
-        qsort(s->tables, s->n_tables, sizeof *s->tables, read_by_name);
+        qsort(s->tables, s->n_tables, sizeof *s->tables, side_by_name);
     if (s->n_captures)
-        qsort(s->captures, s->n_captures, sizeof *s->captures, read_captures_by_name);
+        qsort(s->captures, s->n_captures, sizeof *s->captures, side_captures_by_name);
     for (size_t i = 1; i < s->n_captures; i++)
         if (strcmp(s->captures[i].name, s->captures[i - 1].name) == 0)
             return sk_fail(err, "%s and %s: both are the capture '%s'", s->captures[i - 1].path,
@@ -329,7 +330,7 @@ int twin_read_end(struct twin_side *s, struct sk_error *err) {
 // ---- files ----
 
 // Where the name's ending of this list begins; or null.
-static const char *read_ending(const char *name, const char *const *endings) {
+static const char *side_ending(const char *name, const char *const *endings) {
     const size_t n = strlen(name);
     for (; *endings; endings++) {
         const size_t length = strlen(*endings);
@@ -339,12 +340,12 @@ static const char *read_ending(const char *name, const char *const *endings) {
     return NULL;
 }
 
-static int read_file(struct twin_side *s, const char *path, const char *name,
+static int side_file(struct twin_side *s, const char *path, const char *name,
                      struct sk_error *err) {
     static const char *const dumps[] = {".json", ".txt", ".dump", NULL};
     static const char *const captures[] = {".pcap",      ".pcapng", ".cap", ".pcap.gz",
                                            ".pcapng.gz", ".cap.gz", NULL};
-    const char *ending = read_ending(name, captures);
+    const char *ending = side_ending(name, captures);
     if (ending) {
         s->captures = sk_grow(s->captures, s->n_captures, &s->room_captures, sizeof *s->captures);
         char *base = sk_copy_text(name);
@@ -352,7 +353,7 @@ static int read_file(struct twin_side *s, const char *path, const char *name,
         s->captures[s->n_captures++] = (struct twin_capture){base, sk_copy_text(path)};
         return 0;
     }
-    if (!read_ending(name, dumps)) {
+    if (!side_ending(name, dumps)) {
         s->others = sk_grow(s->others, s->n_others, &s->room_others, sizeof *s->others);
         s->others[s->n_others++] = sk_copy_text(name);
         return 0;
@@ -364,7 +365,7 @@ static int read_file(struct twin_side *s, const char *path, const char *name,
     return rc;
 }
 
-static int read_folder(struct twin_side *s, const char *path, struct sk_error *err) {
+static int side_folder(struct twin_side *s, const char *path, struct sk_error *err) {
     struct dirent **list;
     int rc = 0;
     const int n = scandir(path, &list, NULL, alphasort);
@@ -375,7 +376,7 @@ static int read_folder(struct twin_side *s, const char *path, struct sk_error *e
         if (asprintf(&file, "%s/%s", path, list[i]->d_name) < 0)
             abort();
         if (rc == 0 && list[i]->d_name[0] != '.')
-            rc = read_file(s, file, list[i]->d_name, err);
+            rc = side_file(s, file, list[i]->d_name, err);
         free(file);
         free(list[i]);
     }
@@ -400,9 +401,9 @@ struct twin_side *twin_side_read(const char *path, struct sk_error *err) {
     const char *slash = strrchr(path, '/');
     int rc = stat(path, &st) ? sk_fail(err, "cannot read %s: %s", path, strerror(errno)) : 0;
     if (rc == 0 && S_ISDIR(st.st_mode))
-        rc = read_folder(s, path, err);
+        rc = side_folder(s, path, err);
     else if (rc == 0)
-        rc = read_file(s, path, slash ? slash + 1 : path, err);
+        rc = side_file(s, path, slash ? slash + 1 : path, err);
     if (rc == 0 && s->n_sources + s->n_captures == 0)
         rc = sk_fail(err, "%s is neither a dump (.json, .txt, .dump) nor a capture", path);
     // single captures are compared whatever their names are

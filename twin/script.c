@@ -384,9 +384,9 @@ static bool script_has_default(const struct twin_tables *full, const char *table
     json_object_foreach(full->tables, name, of) {
         const size_t n = strlen(name), length = strlen(table);
         const json_t *list = json_object_get(of, "entries");
-        const bool same = strcmp(name, table) == 0 ||
-                          (n == length + 5 && strncmp(name, "pipe.", 5) == 0 &&
-                           strcmp(name + 5, table) == 0);
+        const bool same =
+            strcmp(name, table) == 0 ||
+            (n == length + 5 && strncmp(name, "pipe.", 5) == 0 && strcmp(name + 5, table) == 0);
         for (size_t i = 0; same && i < json_array_size(list); i++)
             if (sk_json_is(json_array_get(list, i), "default"))
                 return true;

@@ -25,22 +25,22 @@ struct text {
     bool quoted;            // within Python's quotes
 };
 
-static void text_put(struct text *t, char c) {
+static void clean_put(struct text *t, char c) {
     t->out = sk_grow_bytes(t->out, t->n, 1, &t->room);
     t->out[t->n++] = c;
 }
 
-static bool text_begins(const struct text *t, const char *with) {
+static bool clean_begins(const struct text *t, const char *with) {
     const size_t n = strlen(with);
     return (size_t)(t->end - t->at) >= n && memcmp(t->at, with, n) == 0;
 }
 
 // What a shell prints, at the beginning of a line outside of values.
-static void text_skip_shell(struct text *t) {
-    const bool line = text_begins(t, "-----") || text_begins(t, "In [");
+static void clean_skip_shell(struct text *t) {
+    const bool line = clean_begins(t, "-----") || clean_begins(t, "In [");
     while (line && t->at < t->end && *t->at != '\n')
         t->at++;
-    if (text_begins(t, "Out[")) {
+    if (clean_begins(t, "Out[")) {
         const char *p = t->at + 4;
         while (p < t->end && isdigit((unsigned char)*p))
             p++;
@@ -50,7 +50,7 @@ static void text_skip_shell(struct text *t) {
 }
 
 // The next character, out of Python's quotes; false at their end, which is taken.
-static bool text_next(struct text *t, char *c) {
+static bool clean_next(struct text *t, char *c) {
     if (t->quoted && *t->at == '\'') {
         t->at++;
         t->quoted = false;
@@ -62,19 +62,19 @@ static bool text_next(struct text *t, char *c) {
     return true;
 }
 
-static void text_string(struct text *t) {
+static void clean_string(struct text *t) {
     char c;
-    text_put(t, '"');
-    while (t->at < t->end && text_next(t, &c)) {
-        text_put(t, c);
+    clean_put(t, '"');
+    while (t->at < t->end && clean_next(t, &c)) {
+        clean_put(t, c);
         if (c == '"')
             return;
-        if (c == '\\' && t->at < t->end && text_next(t, &c))
-            text_put(t, c);
+        if (c == '\\' && t->at < t->end && clean_next(t, &c))
+            clean_put(t, c);
     }
 }
 
-static void text_number(struct text *t, char first) {
+static void clean_number(struct text *t, char first) {
     const char *p = t->at;
     while (p < t->end && isdigit((unsigned char)*p))
         p++;
@@ -83,117 +83,119 @@ static void text_number(struct text *t, char first) {
     const bool large = digits > TEXT_DIGITS && digits <= TEXT_MOST && !real &&
                        (first == '-' ? *t->at : first) != '0';
     if (large)
-        text_put(t, '"');
-    text_put(t, first);
+        clean_put(t, '"');
+    clean_put(t, first);
     while (t->at < p)
-        text_put(t, *t->at++);
+        clean_put(t, *t->at++);
     if (large)
-        text_put(t, '"');
+        clean_put(t, '"');
     while (!large && t->at < t->end && (isalnum((unsigned char)*t->at) || strchr(".+-", *t->at)))
-        text_put(t, *t->at++);
+        clean_put(t, *t->at++);
 }
 
 // A value begins or ends, or is within one.
-static void text_value(struct text *t, char c) {
+static void clean_value(struct text *t, char c) {
     if (t->depth == 0 && !isspace((unsigned char)c) && t->values++ > 0)
-        text_put(t, ',');
+        clean_put(t, ',');
     if (c == '"') {
-        text_string(t);
+        clean_string(t);
     } else if (isdigit((unsigned char)c) || c == '-') {
-        text_number(t, c);
+        clean_number(t, c);
     } else {
         t->depth += c == '[' || c == '{';
         t->depth -= (c == ']' || c == '}') && t->depth > 0;
-        text_put(t, c);
+        clean_put(t, c);
     }
 }
 
 char *twin_text_clean(const char *text, size_t length, size_t *clean) {
     struct text t = {.at = text, .end = text + length};
     bool begins = true; // a line
-    text_put(&t, '[');
+    clean_put(&t, '[');
     while (t.at < t.end) {
         char c;
         if (begins && t.depth == 0 && !t.quoted)
-            text_skip_shell(&t);
+            clean_skip_shell(&t);
         begins = false;
-        if (t.at == t.end || !text_next(&t, &c))
+        if (t.at == t.end || !clean_next(&t, &c))
             continue;
         begins = c == '\n';
         if (c == '\'' && t.depth == 0 && !t.quoted)
             t.quoted = true;
         else if (isspace((unsigned char)c) && c)
-            text_put(&t, c);
+            clean_put(&t, c);
         else
-            text_value(&t, c);
+            clean_value(&t, c);
     }
-    text_put(&t, ']');
+    clean_put(&t, ']');
     *clean = t.n;
-    text_put(&t, 0);
+    clean_put(&t, 0);
     return t.out;
 }
 
 // ---- values as text ----
 
-static void text_of(FILE *out, const json_t *value);
+static void clean_of(FILE *out, const json_t *value);
 
-static int text_by_name(const void *a, const void *b) {
+static int clean_by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 // In the order of their names, whichever way they were written.
-static void text_of_object(FILE *out, const json_t *value) {
+static void clean_of_object(FILE *out, const json_t *value) {
     const char *key;
     json_t *member;
     size_t n = 0;
     const char **names = calloc(json_object_size(value) + 1, sizeof *names);
     if (!names)
         abort();
-    json_object_foreach((json_t *)value, key, member) names[n++] = key;
-    qsort(names, n, sizeof *names, text_by_name);
+    json_object_foreach((json_t *)value, key, member) {
+        names[n++] = key;
+    }
+    qsort(names, n, sizeof *names, clean_by_name);
     fputc('{', out);
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "%s%s=", i ? ", " : "", names[i]);
-        text_of(out, json_object_get(value, names[i]));
+        clean_of(out, json_object_get(value, names[i]));
     }
     fputc('}', out);
     free(names);
 }
 
 // Control characters would change what a terminal shows.
-static void text_of_string(FILE *out, const json_t *value) {
+static void clean_of_string(FILE *out, const json_t *value) {
     const unsigned char *s = (const unsigned char *)json_string_value(value);
     for (size_t i = 0; i < json_string_length(value); i++)
         fputc(s[i] < ' ' || s[i] == 0x7f ? '?' : s[i], out);
 }
 
 // On the wire they have 32 bits.
-static void text_of_real(FILE *out, double value) {
+static void clean_of_real(FILE *out, double value) {
     const bool fits = value >= -(double)FLT_MAX && value <= (double)FLT_MAX;
     fprintf(out, "%.9g", fits ? (double)(float)value : value);
 }
 
-static void text_of(FILE *out, const json_t *value) {
+static void clean_of(FILE *out, const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
-        text_of_object(out, value);
+        clean_of_object(out, value);
         break;
     case JSON_ARRAY:
         fputc('[', out);
         for (size_t i = 0; i < json_array_size(value); i++) {
             fputs(i ? ", " : "", out);
-            text_of(out, json_array_get(value, i));
+            clean_of(out, json_array_get(value, i));
         }
         fputc(']', out);
         break;
     case JSON_STRING:
-        text_of_string(out, value);
+        clean_of_string(out, value);
         break;
     case JSON_INTEGER:
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
     case JSON_REAL:
-        text_of_real(out, json_real_value(value));
+        clean_of_real(out, json_real_value(value));
         break;
     default:
         fputs(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "none", out);
@@ -206,7 +208,7 @@ char *twin_text_of(const json_t *value) {
     FILE *out = open_memstream(&text, &length);
     if (!out)
         abort();
-    text_of(out, value);
+    clean_of(out, value);
     if (fclose(out))
         abort();
     return text;

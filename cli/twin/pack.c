@@ -395,7 +395,7 @@ int twin_run_pack(const struct twin_words *w) {
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
         known |= w->speed && strcmp(w->speed, speeds[i]) == 0;
     if (!known)
-        return cli_misused("twin", "'%s' is no port's speed; use 10G, 25G, 40G, 50G, 100G...",
+        return cli_misused("twin", "'%s' is not the speed of a port; use 10G, 25G, 40G, 50G, 100G...",
                            w->speed);
     bool good = pack_read_config(&k) && pack_compile(&k);
     if (good) {

@@ -6,6 +6,7 @@ captures.
 TWIN_CLIENT=FOLDER takes another bfrt_grpc than that of this folder: the published one, with its stubs."""
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -180,7 +181,7 @@ class Dumps(Folder):
                 ("twice", one + ",\n" + one[1:] + "]", "entry 2: table 't' has the key a=1 already in entry 1"),
                 ("unknown", '[{"table_name": "t",\n"kee": {}}]', ":2: [0][0].kee: unknown key"),
                 ("no name", '[\n{"key": {}}]', ":2: [0][0].table_name"),
-                ("number", '[{"table_name": 7}]', "table_name"), ("a number", "7", "this is no dump"),
+                ("number", '[{"table_name": 7}]', "table_name"), ("a number", "7", "this is not a dump"),
                 ("text", "hello", ":1:"), ("empty", "", "the file is empty"), ("only lines", "----- x -----\n", "the file is empty"),
                 ("nul", '[{"table_name": "t\\u0000"}]', "\\u0000"), ("escape", '[{"table_name": "\\u001b[2J"}]', "control character"),
                 ("version", '{"silken_twin": 2, "table": "t"}', "silken_twin"), ("list", '{"silken_state": 1, "registers": 7}', "registers"),
@@ -245,7 +246,7 @@ class Live(Folder):
         return out
 
     def differs(self, switch, name, *undo, **expected):
-        """Dumps, finds these lines (table and key: those of the dump by BF Runtime; 'state': of the state), and undoes."""
+        """Dumps, finds these 'lines', and undoes."""
         self.dump(switch, name)
         status, lines, _ = self.diff(self.path("a"), self.path(name))
         self.assertEqual((name, status, sorted(lines)), (name, 1, sorted(expected["lines"])))
@@ -286,7 +287,7 @@ class Live(Folder):
         self.assertEqual(len(mine), 1, lines)
         self.assertTrue(mine[0].startswith(f"Ingress.forward: {FORWARD}: entry: A {entry_}"), mine)
         self.assertTrue(mine[0].endswith("action=Ingress.send, port=2}, B -"), mine)
-        self.client(self.path("one.py"), "unix:" + b.path("brt")) if self.one("Ingress.forward") else None
+        self.client(self.one("pipe.Ingress.forward"), "unix:" + b.path("brt"))
 
         row = "Ingress.filter: $MATCH_PRIORITY=7, hdr.order.$valid=1, hdr.order.a=[16, 240], hdr.order.i=[1, 5]: "
         state = "entries Ingress.filter: key={hdr.order.$valid=1, hdr.order.a=0x10 &&& 0xf0, hdr.order.i=1..5}, priority=7: "
@@ -325,15 +326,43 @@ class Live(Folder):
         """A script with the updates of one table alone; the same that the pack has."""
         with open(self.path("pack/setup.py"), encoding="utf-8") as f:
             lines = f.read().splitlines()
-        kept = [line for line in lines if not line.startswith("    (\"") or f".{table.removeprefix('pipe.')}\", " in line]
-        self.write("one.py", "\n".join(kept) + "\n")
-        return True
+        kept = [line for line in lines if not line.startswith('    ("') or line.startswith(f'    ("{table}", 65535, "add"')]
+        return self.write("one.py", "\n".join(kept) + "\n")
 
     def again(self, b):
         """All that was changed was put back: nothing differs."""
         self.dump(b, "again")
         status, lines, _ = self.diff(self.path("a"), self.path("again"))
         self.assertEqual((status, lines), (0, []))
+
+    def test_dump(self):
+        """By TCP, as a controller changes what is alike in all pipes; entries of one pipe say which."""
+        from controller import Controller, pb
+        config = {"program": os.path.abspath("harness/stf/everything.p4"), "bfrt": {"listen": "127.0.0.1:0"}}
+        with Switch(config) as sw:
+            address = "127.0.0.1:" + re.search(r"127\.0\.0\.1:.*?([1-9][0-9]+)\)?$", sw.said(), re.M)[1]
+            with Controller(address) as c:
+                c.bind()
+                update = pb.Update(type=pb.Update.INSERT)
+                a = update.entity.table_attribute
+                a.table_id = c.table("prefixes")["id"]
+                a.entry_scope.pipe_scope.predef = pb.Mode.SINGLE
+                c.write(update)
+                request = c.request(pb.WriteRequest)
+                request.target.pipe_id = 2
+                request.updates.append(c.update("INSERT", "prefixes", {"hdr.order.a": (0x0a000000, 8)}, "level"))
+                c.method["Write"](request)
+                status, out, err = twin("dump", address, self.path("d"))
+                self.assertEqual((status, err), (0, ""), out)
+            with open(self.path("d", "pipe.Ingress.prefixes.json"), encoding="utf-8") as f:
+                entries = json.load(f)["entries"]
+            self.assertEqual([(e["pipe"], e["key"]) for e in entries if e["key"]], [(2, {"hdr.order.a": [0x0a000000, 8]})])
+            self.assertEqual(sorted(e["pipe"] for e in entries if not e["key"]), [0, 1, 2, 3])
+            status, out, err = twin("dump", "--program", "other", address, self.path("e"))
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("the server has no program other", err)
+            status, out, err = twin("dump", address, self.write("file", "x"))
+            self.assertEqual((status, out, len(err.splitlines())), (2, "", 1))
 
     def test_the_program_is_whole(self):
         """Its files are in several folders: what is packed compiles, and is the same program."""
@@ -379,7 +408,7 @@ class Live(Folder):
             self.assertFalse(os.path.exists(self.path(name, "setup.py")))
         status, _, err = twin("pack", "--speed", "7G", CONFIG, self.path("x"))
         self.assertEqual(status, 2)
-        self.assertIn("'7G' is no port's speed", err)
+        self.assertIn("'7G' is not the speed of a port", err)
 
     def test_servers_that_are_none(self):
         for address, part in (("unix:" + self.path("nobody"), "cannot connect"), ("nowhere", "is not an address"),
