@@ -252,8 +252,10 @@ static bool script_is_writable(const struct script *s, const json_t *entry) {
     const char *action = json_string_value(json_object_get(entry, "action")), *name;
     const json_t *spec = action ? twin_schema_action_named(s->table, action) : NULL;
     json_t *value;
-    json_object_foreach(json_object_get(entry, "data"), name,
-                        value) if (!twin_schema_read_only(s->table, spec, name)) return true;
+    json_object_foreach(json_object_get(entry, "data"), name, value) {
+        if (!twin_schema_read_only(s->table, spec, name))
+            return true;
+    }
     return json_object_size(json_object_get(entry, "data")) == 0;
 }
 
