@@ -223,7 +223,7 @@ $(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
 # Messages of gRPC services, from their descriptions.
-RPC_ROOMS    := brt p4rt control/published
+RPC_ROOMS    := brt p4rt control/published twin
 RPC_MESSAGES := $(foreach r,$(RPC_ROOMS),$(patsubst %,$(GEN)/%.c,$(generated/$(r))))
 $(RPC_MESSAGES): $(GEN)/%.pb-c.c: %.proto | $(BUILD)/.deps-build
 	@mkdir -p $(@D)

@@ -199,6 +199,11 @@ room/pcap/stf := pcap/stf
 face/pcap/stf := pcap/stf/stf.h
 arrows/pcap/stf := control/tables pcap/packet
 
+# a chip and its twin, compared: dumps of tables, captures; both ends of BF Runtime
+room/twin := twin
+face/twin := twin/twin.h
+arrows/twin := brt pcap/replay
+
 # ---- host stacks ----
 room/hosts/include := hosts/include/silken hosts/include/ps
 face/hosts/include := hosts/include/silken/allreduce.h
@@ -247,8 +252,8 @@ arrows/sim/transport := hosts/core
 room/sim := sim sim/exchange sim/libra sim/own
 face/sim := sim/sim.h
 arrows/sim := hosts/include control/config control/sessions control/tor control/libra hosts/communicator hosts/dlcp sim/transport compiler
-room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab cli/compare
+room/cli := cli cli/ctl cli/run cli/demo cli/top cli/lab cli/compare cli/twin
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt twin hosts/communicator hosts/dpdk hosts/keyvalue
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

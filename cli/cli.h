@@ -27,6 +27,7 @@
 //     sim.c       silken sim
 //     compare/    silken compare (compare.h)
 //     lab/        silken lab (lab.h)
+//     twin/       silken twin (twin/twin.h)
 //     spaces.c    network namespaces, of the demo and of a lab
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)
@@ -59,6 +60,7 @@ int cmd_lab(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
+int cmd_twin(int argc, char **argv);
 
 // The command that `silken run` starts to compile a program with: no subcommand for people
 // (compile.c).
@@ -79,6 +81,9 @@ bool cli_write_json(const char *command, const json_t *what, const char *path);
 // Whether the file can be written, before the work that it is the result of; it stays as it is.
 // False after a message. Null and "-": yes.
 bool cli_can_write(const char *command, const char *path);
+
+// Makes a folder, and those above it. False after a message.
+bool cli_make_folders(const char *command, const char *path);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);

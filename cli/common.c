@@ -182,3 +182,29 @@ bool cli_can_write(const char *command, const char *path) {
         remove(path);
     return true;
 }
+
+// ---- folders ----
+
+static bool common_make_folder(const char *command, const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    fprintf(stderr, "silken %s: cannot make the folder %s: %s\n", command, path, strerror(errno));
+    return false;
+}
+
+bool cli_make_folders(const char *command, const char *path) {
+    char *own = strdup(path);
+    if (!own)
+        abort();
+    bool ok = true;
+    for (char *p = own + 1; *own && ok && *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = 0;
+        ok = common_make_folder(command, own);
+        *p = '/';
+    }
+    ok = ok && common_make_folder(command, own);
+    free(own);
+    return ok;
+}

@@ -29,6 +29,7 @@ static const struct {
     {"compare", cmd_compare, "compare ways to add up gradients on one simulated network"},
     {"lab", cmd_lab,
      "the same network as processes: switches, hosts in namespaces, jobs in real time"},
+    {"twin", cmd_twin, "compare a chip and its twin: tables, registers, captures"},
     {"demo", cmd_demo, "train a model across processes whose gradients a switch sums"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

@@ -72,30 +72,11 @@ static char *sde_read(int fd, size_t most, size_t *n) {
 
 // ---- files ----
 
-static bool sde_folders(const char *path) {
-    char *own = strdup(path);
-    if (!own)
-        abort();
-    bool ok = true;
-    for (char *p = own + 1; ok && *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        if (mkdir(own, 0777) && errno != EEXIST) {
-            fprintf(stderr, "silken build: cannot make the folder %s: %s\n", own, strerror(errno));
-            ok = false;
-        }
-        *p = '/';
-    }
-    free(own);
-    return ok;
-}
-
 static bool sde_write(const char *folder, const char *file, const void *bytes, size_t n) {
     char *path;
     if (asprintf(&path, "%s/%s", folder, file) < 0)
         abort();
-    bool ok = sde_folders(path);
+    bool ok = cli_make_folders("build", folder);
     if (ok) {
         const char *const why = new_file_put(path, bytes, n);
         if (why)

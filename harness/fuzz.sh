@@ -59,6 +59,12 @@ seed() { # TARGET FOLDER
         fuzz_compile | fuzz_check) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
         fuzz_config | fuzz_state | fuzz_job_file | fuzz_section) copies "$2" '*.json' ;;
+        fuzz_dump) # a shell's, printed and shown, and of a switch's state
+            cp harness/control/everything.state.json "$2/seed-state"
+            printf -- '-----\n[{"table_name": "t", "action": "a", "key": {"x": 340282366920938463463374607431768211455, "y": [1, 255]}, "data": {"b": 2, "$ENTRY_TTL": 3}}]' >"$2/seed-shell"
+            printf 'Out[1]: '"'"'[{"table_name": "r", "key": {"$REGISTER_INDEX": {"value": 1}}, "data": {"f": [1, 2], "is_default_entry": true}}]'"'"'' >"$2/seed-shown"
+            printf '{"silken_twin": 1, "program": "p", "table": "t", "unread": "no"}' >"$2/seed-unread" ;;
+        fuzz_reply) python3 harness/twin/fuzz_seeds.py "$2" ;;
         fuzz_capture) python3 harness/pcap/capture/fuzz_seeds.py "$2" ;;
         fuzz_memif) python3 harness/memif/fuzz_seeds.py "$2" ;;
         fuzz_http) # requests of the page, and a host that is half in brackets

@@ -33,6 +33,7 @@
 //     call.c         a call: metadata, messages in both directions, its end
 //     metadata.c     texts as gRPC sends them: timeouts, percent-encoding, base64
 //     tls.c          TLS, certificates of clients
+//     client.c       the other end: one call at a time (client.h)
 #ifndef SILKEN_RPC_RPC_H
 #define SILKEN_RPC_RPC_H
 

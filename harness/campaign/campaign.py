@@ -35,7 +35,8 @@ HOUR, OTHERS = 3600, 1200
 # What reads bytes of peers that nobody knows (docs/reliability.md): these get an hour.
 NETWORK = {"memif/fuzz_memif", "af_packet/fuzz_segment", "pipeline/switch/fuzz_packets", "control/tor/fuzz_frame",
            "control/tor/fuzz_snoop", "control/tor/fuzz_resume", "control/tor/fuzz_tor", "control/sessions/fuzz_sessions",
-           "brt/fuzz_brt", "p4rt/fuzz_p4rt", "rpc/fuzz_rpc", "control/watch/fuzz_http", "hosts/switchml/fuzz_worker",
+           "brt/fuzz_brt", "p4rt/fuzz_p4rt", "rpc/fuzz_rpc", "rpc/fuzz_client", "twin/fuzz_reply",
+           "control/watch/fuzz_http", "hosts/switchml/fuzz_worker",
            "hosts/atp/fuzz_atp_worker", "hosts/atp/fuzz_atp_server", "hosts/dlcp/fuzz_dlcp_frame",
            "hosts/dlcp/fuzz_dlcp_sender", "hosts/dlcp/fuzz_dlcp_receiver", "hosts/dlcp/fuzz_dlcp_station",
            "hosts/libra/fuzz_worker", "hosts/libra/fuzz_server", "control/libra/fuzz_frame", "control/service/fuzz_service",

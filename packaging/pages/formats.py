@@ -15,7 +15,7 @@ FORMATS = {
     "silken-trace": ("the path of a packet, as text and as JSON", [
         ("manual.md", "## A packet's way: `--trace`")], ["test", "replay", "run", "ctl"]),
     "silken-state.json": ("the state that packets left in a switch", [
-        ("manual.md", "### The state that is left")], ["replay", "ctl"]),
+        ("manual.md", "### The state that is left")], ["replay", "ctl", "twin"]),
     "silken-captures": ("captures of a running switch", [
         ("manual.md", "## Recording: `silken record`")], ["record", "replay"]),
     "silken-job.json": ("a job of ATP, for its stations", [

@@ -27,6 +27,7 @@ OPTION_WORDS = {
     ("demo", "--links"): ["memif", "veth"],
     ("demo", "--network"): ["deep", "convolutional"],
     ("dlcp", "MODEL"): [],
+    ("twin", "--speed"): ["10G", "25G", "40G", "50G", "100G", "200G", "400G"],
 }
 
 Option = collections.namedtuple("Option", "flags text head")  # flags: [(flag, argument or None, optional)]
