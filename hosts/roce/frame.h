@@ -90,8 +90,8 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
                         const struct sk_endpoint *to, const struct roce_packet *p);
 
 // Reads the 'len' bytes at 'frame' as a packet from 'peer' to 'self'. Returns ROCE_ACCEPTED and
-// fills '*p', whose payload is within the frame; else the reason, up to BAD_CRC, and leaves '*p' alone.
-// What is behind the IPv4 packet is ignored. Reads nothing behind 'len'.
+// fills '*p', whose payload is within the frame; else the reason, up to BAD_CRC, and leaves '*p'
+// alone. What is behind the IPv4 packet is ignored. Reads nothing behind 'len'.
 enum roce_reason roce_frame_read(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                                  const struct sk_endpoint *peer, struct roce_packet *p);
 

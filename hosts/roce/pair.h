@@ -29,8 +29,8 @@ static inline bool roce_psn_before(uint32_t a, uint32_t b) {
 }
 
 // Takes a packet of this queue pair. Returns ROCE_ACCEPTED, OLD, OUT_OF_ORDER or BAD_WRITE; then
-// nothing is written. '*whole' says whether it was the end of a message that is there from its first
-// byte to its last, at 'address' and 'length' of the inbox.
+// nothing is written. '*whole' says whether it was the end of a message that is there from its
+// first byte to its last, at 'address' and 'length' of the inbox.
 enum roce_reason roce_inbox_take(struct roce_inbox *in, const struct roce_memory *memory,
                                  const struct roce_packet *p, bool *whole);
 

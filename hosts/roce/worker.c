@@ -197,7 +197,7 @@ size_t roce_worker_write(struct roce_worker *w, uint8_t *frame, uint64_t now) {
 
 // ---- receiving ---------------------------------------------------------------------------------
 
-static void take_sums(struct roce_worker *w, const struct pair *p) {
+static void roce_take_sums(struct roce_worker *w, const struct pair *p) {
     const size_t first = p->message * message_elements(w);
     const uint8_t *sums = w->memory.bytes + p->inbox.address;
 
@@ -211,7 +211,7 @@ static enum roce_reason finish(struct roce_worker *w, struct pair *p,
         p->inbox.length != p->packets * w->config.k * 4 || !roce_has_immediate(packet->opcode) ||
         get16(packet->immediate) != (uint16_t)p->uses)
         return ROCE_STALE;
-    take_sums(w, p);
+    roce_take_sums(w, p);
     if (p->repeats == 0)
         sk_rto_measure(&w->rto, now - p->sent_at);
     sk_timers_cancel(&w->timers, (uint32_t)(p - w->pairs));

@@ -2,8 +2,8 @@
 //
 // worker.h: a SwitchML worker that writes by RoCEv2, as a state machine without input, output or
 // clock: what a network card with unreliable connections and the process that uses it do together.
-// Bytes and the time come in; bytes to send, the next deadline and completed tensors come out, as in
-// hosts/switchml/worker.h.
+// Bytes and the time come in; bytes to send, the next deadline and completed tensors come out, as
+// in hosts/switchml/worker.h.
 //
 // MESSAGES. A tensor is cut into messages of 'slots' packets of k elements; message j goes by queue
 // pair j mod 'pairs', whose slots are pair * slots and those after it in the job's pool. A queue
@@ -13,18 +13,24 @@
 // after it for a repetition of the one before.
 //
 // ON THE WIRE (p4/switchml/README.md, RoCE). rkey: 2 * first slot + version. Address: where the
-// sums go in the workers' memory, for which offsets from its beginning are used here, the same at all workers.
-// Immediate data: number of the queue pair's message, 16 bits; the exponents that follow it are 0.
+// sums go in the workers' memory, for which offsets from its beginning are used here, the same at
+// all workers. Immediate data: number of the queue pair's message, 16 bits; the exponents that
+// follow it are 0.
 //
 // MEMORY. Sums do not come to where elements are sent from: a late answer to an earlier message
 // would change what is sent again. Each queue pair has memory for both versions.
 //
-// LOSS. A packet counts if its number is the queue pair's next. One that is missing leaves a message
-// without an end, here and in the switch, and one that is late is known by its number. A message
-// whose answer has no end within the timeout (hosts/core/rto.h) is sent again as a whole, with new
-// numbers. Sums are taken from memory when the whole answer is there, in order, and is the answer to
-// the message that is waited for. Loss, duplication and any reordering are fine in both directions, as
-// long as no packet is late by 2^23 of its queue pair.
+// LOSS. A packet counts if its number is the queue pair's next. One that is missing leaves a
+// message without an end, here and in the switch, and one that is late is known by its number. A
+// message whose answer has no end within the timeout (hosts/core/rto.h) is sent again as a whole,
+// with new numbers. Sums are taken from memory when the whole answer is there, in order, and is the
+// answer to the message that is waited for. Loss, duplication and any reordering are fine in both
+// directions, as long as no packet is late by 2^23 of its queue pair.
+//
+// Files:
+//     worker.c   messages, timers, sums
+//     pair.c     what a queue pair receives (pair.h)
+//     frame.c    the bytes of a packet, and the invariant CRC (frame.h)
 //
 // Concurrency: a worker belongs to one thread at a time.
 #ifndef SILKEN_HOSTS_ROCE_WORKER_H
@@ -67,13 +73,13 @@ int roce_worker_new(struct roce_worker **w, const struct roce_config *config, co
 // NULL is accepted.
 void roce_worker_free(struct roce_worker *w);
 
-// Begins to sum up 'count' integers at 'values', modulo 2^32, which are replaced by the sums and are
-// the worker's until it is idle. Returns 0; SILKEN_ERR_AGAIN while there is another tensor;
+// Begins to sum up 'count' integers at 'values', modulo 2^32, which are replaced by the sums and
+// are the worker's until it is idle. Returns 0; SILKEN_ERR_AGAIN while there is another tensor;
 // SILKEN_ERR_STALLED after the worker has failed.
 int roce_worker_submit(struct roce_worker *w, int32_t *values, size_t count, uint64_t now);
 
-// Writes the next frame to 'frame', ROCE_MAX_FRAME bytes, and returns its length, or 0 when there is
-// nothing to send. It counts as sent at 'now'.
+// Writes the next frame to 'frame', ROCE_MAX_FRAME bytes, and returns its length, or 0 when there
+// is nothing to send. It counts as sent at 'now'.
 size_t roce_worker_write(struct roce_worker *w, uint8_t *frame, uint64_t now);
 
 // Takes a received frame, which is not needed afterwards. Returns what came of it.
@@ -83,8 +89,8 @@ enum roce_reason roce_worker_read(struct roce_worker *w, const uint8_t *frame, s
 // When roce_worker_expire() has something to do; UINT64_MAX: nothing to wait for.
 uint64_t roce_worker_deadline(struct roce_worker *w);
 
-// Has messages without an answer sent again. Returns false once the limit has passed: the worker has
-// failed, and its tensor has no sums.
+// Has messages without an answer sent again. Returns false once the limit has passed: the worker
+// has failed, and its tensor has no sums.
 bool roce_worker_expire(struct roce_worker *w, uint64_t now);
 
 // Whether a tensor is not complete.

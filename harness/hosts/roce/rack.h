@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rack.h: workers that write by RoCEv2 around the compiled p4/switchml/with_roce.p4, in virtual time, over
-// links that lose, repeat, reorder and damage frames. The switch's ports check and make the
-// invariant CRC. All randomness comes from one seed.
+// rack.h: workers that write by RoCEv2 around the compiled p4/switchml/with_roce.p4, in virtual
+// time, over links that lose, repeat, reorder and damage frames. The switch's ports check and make
+// the invariant CRC. All randomness comes from one seed.
 //
 // Concurrency: one rack at a time. Memory exhaustion ends the process.
 #ifndef SILKEN_HARNESS_HOSTS_ROCE_RACK_H
@@ -34,8 +34,8 @@ struct rack;
 struct rack *rack_new(const struct sk_program *program, const struct rack_options *options);
 void rack_free(struct rack *r);
 
-// Has all workers sum up 'count' integers, worker i those at values[i], and runs until they have, or one
-// fails: false.
+// Has all workers sum up 'count' integers, worker i those at values[i], and runs until they have,
+// or one fails: false.
 bool rack_sum(struct rack *r, int32_t *values[], size_t count);
 
 struct rack_traffic rack_traffic(const struct rack *r);

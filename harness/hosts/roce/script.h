@@ -11,10 +11,10 @@
 
 #include "hosts/roce/worker.h"
 
-// A worker with messages under way hears the bytes as a frame, and then packets that are made of them,
-// some of them changed or cut, many as its switch would send them. What is accepted, written again, is the same frame. It never
-// counts a message of which it did not hear each packet in its turn. Adds to '*heard', by what came of frames, and
-// counts the messages.
+// A worker with messages under way hears the bytes as a frame, and then packets that are made of
+// them, some of them changed or cut, many as its switch would send them. What is accepted, written
+// again, is the same frame. It never counts a message of which it did not hear each packet in its
+// turn. Adds to '*heard', by what came of frames, and counts the messages.
 struct roce_script_reach {
     uint64_t heard[ROCE_REASON_COUNT];
     uint64_t messages;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_frame: RoCEv2 packets against what Scapy's contrib.roce writes, with its invariant CRC; each bit of a packet
-// that is changed is noticed; and the fuzz target's script with random bytes, which reaches every reason.
+// test_frame: RoCEv2 packets against what Scapy's contrib.roce writes, with its invariant CRC; each
+// bit of a packet that is changed is noticed; and the fuzz target's script with random bytes, which
+// reaches every reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 static const struct sk_endpoint from = {{2, 0, 0, 0, 0, 1}, 0, 0x0a000001};
 static const struct sk_endpoint to = {{2, 0, 0, 0, 1, 0}, 0, 0x0a0000fe};
 
-// BTH(opcode=0x2b, migreq=1, dqpn=0xc041, psn=0xfffffe), then RETH, immediate data and bytes 0 to 63.
+// BTH(opcode=0x2b, migreq=1, dqpn=0xc041, psn=0xfffffe), then RETH, immediate data and bytes 0 to
+// 63.
 static const uint8_t only[] = {
     0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x45, 0x00,
     0x00, 0x80, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x25, 0x6f, 0x0a, 0x00, 0x00, 0x01, 0x0a, 0x00,
@@ -62,7 +64,8 @@ static void test_as_scapy(void **state) {
     assert_int_equal(p.psn, 5);
 }
 
-// What is written again has the same bytes from UDP on; so has the CRC, if the IPv4 headers are the same.
+// What is written again has the same bytes from UDP on; so has the CRC, if the IPv4 headers are the
+// same.
 static void write_again(const uint8_t *frame, size_t length) {
     uint8_t again[ROCE_MAX_FRAME];
     struct roce_packet p;
@@ -81,8 +84,8 @@ static void test_written_as_scapy(void **state) {
     write_again(middle, sizeof middle);
 }
 
-// All but MAC addresses of the sender, which nobody asks for, and what the CRC leaves out: type of service and time to
-// live are in IPv4's checksum, UDP's checksum and BTH's marks are in none.
+// All but MAC addresses of the sender, which nobody asks for, and what the CRC leaves out: type of
+// service and time to live are in IPv4's checksum, UDP's checksum and BTH's marks are in none.
 static void test_each_bit_counts(void **state) {
     uint8_t frame[sizeof only];
     struct roce_packet p;

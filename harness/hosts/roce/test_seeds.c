@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_seeds: sums by RoCEv2 through the compiled p4/switchml/with_roce.p4: 1 to 4 workers, messages of 1 to 16 packets, 1
-// to 8 queue pairs, 64, 128 and 256 elements a packet, several tensors of random lengths, numbers that wrap, and loss,
-// duplication, reordering and damage in both directions. Every element of every sum is compared. SILKEN_SEEDS=first..last
-// runs other ones; a seed that fails is printed.
+// test_seeds: sums by RoCEv2 through the compiled p4/switchml/with_roce.p4: 1 to 4 workers,
+// messages of 1 to 16 packets, 1 to 8 queue pairs, 64, 128 and 256 elements a packet, several
+// tensors of random lengths, numbers that wrap, and loss, duplication, reordering and damage in
+// both directions. Every element of every sum is compared. SILKEN_SEEDS=first..last runs other
+// ones; a seed that fails is printed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
