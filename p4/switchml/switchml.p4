@@ -529,19 +529,21 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 #ifdef WITH_ROCE
         } else if (md.op == op_t.ARRIVE && hdr.bth.isValid()) {
             writes.apply(hdr, md, ig_intr_md);
+#else
+        } else if (md.op == op_t.FORWARD) {
+            ig_tm_md.bypass_egress = 1;
+            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
 #endif
         } else if (md.op == op_t.ARRIVE) {
             admission.apply(hdr, md, ig_intr_md);
         }
-        if (md.op == op_t.FORWARD) {
+
 #ifdef WITH_ROCE
+        if (md.op == op_t.FORWARD) {
             hdr.switchml.setInvalid();
-#endif
             ig_tm_md.bypass_egress = 1;
             forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
-
-#ifdef WITH_ROCE
         md.cell = hdr.bridge.cell[CELL_BITS - 1:0];
 #else
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
