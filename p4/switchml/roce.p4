@@ -112,7 +112,9 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
     }
 
     // A SwitchML header, which stays in the switch: what comes after knows the size from it.
-    action size_is(packet_size_t size) {
+    action first(op_t op, packet_size_t size) {
+        hdr.bridge.cell = begin_message.execute(hdr.bth.dst_qp[PAIR_BITS - 1:0]);
+        md.op = op;
         hdr.switchml.setValid();
         hdr.switchml.msg_type = MSG_TYPE_AGGREGATE;
         hdr.switchml.unused = 0;
@@ -122,40 +124,16 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
         hdr.switchml.pool_index = 0;
     }
 
-    table sizes {
-        key = {
-            hdr.udp.length : exact;
-        }
-        actions = {
-            size_is;
-            NoAction;
-        }
-        const entries = {
-            MIDDLE_UDP_256 : size_is(packet_size_t.ELEMENTS_64);
-            LAST_UDP_256   : size_is(packet_size_t.ELEMENTS_64);
-            FIRST_UDP_256  : size_is(packet_size_t.ELEMENTS_64);
-            ONLY_UDP_256   : size_is(packet_size_t.ELEMENTS_64);
-            MIDDLE_UDP_512 : size_is(packet_size_t.ELEMENTS_128);
-            LAST_UDP_512   : size_is(packet_size_t.ELEMENTS_128);
-            FIRST_UDP_512  : size_is(packet_size_t.ELEMENTS_128);
-            ONLY_UDP_512   : size_is(packet_size_t.ELEMENTS_128);
-            MIDDLE_UDP_1024: size_is(packet_size_t.ELEMENTS_256);
-            LAST_UDP_1024  : size_is(packet_size_t.ELEMENTS_256);
-            FIRST_UDP_1024 : size_is(packet_size_t.ELEMENTS_256);
-            ONLY_UDP_1024  : size_is(packet_size_t.ELEMENTS_256);
-        }
-        const default_action = NoAction;
-        size = 12;
-    }
-
-    action first(op_t op) {
-        hdr.bridge.cell = begin_message.execute(hdr.bth.dst_qp[PAIR_BITS - 1:0]);
-        md.op = op;
-    }
-
-    action next(op_t op) {
+    action next(op_t op, packet_size_t size) {
         hdr.bridge.cell = next_packet.execute(hdr.bth.dst_qp[PAIR_BITS - 1:0]);
         md.op = op;
+        hdr.switchml.setValid();
+        hdr.switchml.msg_type = MSG_TYPE_AGGREGATE;
+        hdr.switchml.unused = 0;
+        hdr.switchml.size = size;
+        hdr.switchml.job_number = 0;
+        hdr.switchml.tsi = 0;
+        hdr.switchml.pool_index = 0;
     }
 
     action refuse(drop_reason_t reason) {
@@ -188,30 +166,30 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
         }
         const entries = {
             (op_t.FORWARD, _, _, _, _, _, _, _, _): leave();
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.RELAY);
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.RELAY);
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.RELAY);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.RELAY);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.RELAY);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.CONSUME);
-            (_, false, _, _, _, 0, _, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.RELAY);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.CONSUME);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.RELAY);
+            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_64);
+            (_, false, _, _, _, 0, _, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_64);
+            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_128);
+            (_, false, _, _, _, 0, _, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_128);
+            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_256);
+            (_, false, _, _, _, 0, _, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_256);
+            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_64);
+            (_, false, _, _, _, 0, _, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_64);
+            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_128);
+            (_, false, _, _, _, 0, _, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_128);
+            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_256);
+            (_, false, _, _, _, 0, _, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_256);
+            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_64);
+            (_, true, 0, 0, 0, 0, _, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_64);
+            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_128);
+            (_, true, 0, 0, 0, 0, _, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_128);
+            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_256);
+            (_, true, 0, 0, 0, 0, _, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_256);
+            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_64);
+            (_, true, 0, 0, 0, 0, _, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_64);
+            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_128);
+            (_, true, 0, 0, 0, 0, _, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_128);
+            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_256);
+            (_, true, 0, 0, 0, 0, _, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_256);
             (_, true, 0, 0, 0, _, _, _, _): refuse(drop_reason_t.BAD_LENGTH);
             (_, false, _, _, _, _, _, _, _): refuse(drop_reason_t.BAD_LENGTH);
         }
@@ -221,7 +199,6 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
 
     apply {
         writers.apply();
-        sizes.apply();
         accept.apply();
     }
 }

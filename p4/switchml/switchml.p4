@@ -540,7 +540,6 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
 #ifdef WITH_ROCE
         if (md.op == op_t.FORWARD) {
-            hdr.switchml.setInvalid();
             ig_tm_md.bypass_egress = 1;
             forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
