@@ -341,6 +341,7 @@ uses/harness/hosts/communicator := harness/net
 uses/harness/hosts/libra        := harness/net
 uses/harness/hosts/dlcp         := harness/net
 uses/harness/control/libra      := harness/net harness/hosts/libra
+uses/harness/hosts/roce         := harness/net
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline
 uses/harness/pipeline/switch    := harness/net
@@ -476,6 +477,7 @@ FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
 $(BUILD)/fuzzers/hosts/switchml/fuzz_worker: \
     $(call obj,$(addprefix harness/,hosts/switchml/worker_script.c hosts/switchml/answer.c hosts/netsim.c net/events.c))
+$(BUILD)/fuzzers/hosts/roce/fuzz_roce: $(call obj,harness/hosts/roce/script.c)
 $(addprefix $(BUILD)/fuzzers/hosts/atp/fuzz_atp_,worker server): $(call obj,$(addprefix harness/hosts/atp/,script.c rig.c))
 $(foreach t,frame receiver sender station,$(eval \
     $(BUILD)/fuzzers/hosts/dlcp/fuzz_dlcp_$t: $(call obj,harness/hosts/dlcp/script_$t.c)))

@@ -29,6 +29,16 @@
 #define CELL_BITS  14
 #endif
 
+// bridge_h.cell has the version in front of the slot, as a pool index has. With RoCE it is at the end, as in the rkey, so
+// that the next packet's is 2 more; the top bit is set for packets that came in order, and 0 for all by UDP.
+#ifdef WITH_ROCE
+#define SLOT_OF(cell)    cell[SLOT_BITS:1]
+#define VERSION_OF(cell) cell[0:0]
+#else
+#define SLOT_OF(cell)    cell[SLOT_BITS - 1:0]
+#define VERSION_OF(cell) cell[15:15]
+#endif
+
 typedef bit<SLOT_BITS> slot_t;
 typedef bit<CELL_BITS> cell_t;
 
@@ -45,6 +55,11 @@ struct ingress_metadata_t {
 #endif
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
+#ifdef WITH_ROCE
+    bit<16>       pool_index;     // base of the pool and pool_index, version in the top bit
+    bit<32>       psn;            // in the upper 24 bits, where it wraps as it should
+    bit<16>       bound;          // a first packet's cell; for others the last slot of the pool
+#endif
     cell_t        cell;
     bit<32>       seen;           // the worker's bit, if the slot has its part already, else 0
     int<8>        missing;        // workers missing before this packet; 0: the slot was complete
@@ -52,6 +67,10 @@ struct ingress_metadata_t {
 
 struct egress_metadata_t {
     bit<16> rid;
+#ifdef WITH_ROCE
+    pair_index_t pair;
+    bit<32>      psn;
+#endif
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -92,23 +111,23 @@ control Seen(inout headers_t hdr, inout ingress_metadata_t md) {
     };
 
     action set_in_0() {
-        md.seen = test_and_set0.execute(hdr.bridge.cell[SLOT_BITS - 1:0]);
+        md.seen = test_and_set0.execute(SLOT_OF(hdr.bridge.cell));
     }
 
     action set_in_1() {
-        md.seen = test_and_set1.execute(hdr.bridge.cell[SLOT_BITS - 1:0]);
+        md.seen = test_and_set1.execute(SLOT_OF(hdr.bridge.cell));
     }
 
     action clear_in_0() {
-        clear0.execute(hdr.bridge.cell[SLOT_BITS - 1:0]);
+        clear0.execute(SLOT_OF(hdr.bridge.cell));
     }
 
     action clear_in_1() {
-        clear1.execute(hdr.bridge.cell[SLOT_BITS - 1:0]);
+        clear1.execute(SLOT_OF(hdr.bridge.cell));
     }
 
     apply {
-        if (hdr.bridge.cell[15:15] == 0) {
+        if (VERSION_OF(hdr.bridge.cell) == 0) {
             set_in_0();
             clear_in_1();
         } else {

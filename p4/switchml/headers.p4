@@ -160,6 +160,75 @@ header halves_h {
 }
 #endif
 
+#ifdef WITH_ROCE
+// RoCEv2, unreliable connection: behind UDP bth_h; in the first packet of a message and in an only one reth_h; in the last
+// and in an only one with immediate data immediate_h and exponents_h; 64, 128 or 256 elements; and the invariant CRC, 4
+// bytes, which are payload here (README.md, RoCE).
+const bit<16> UDP_PORT_ROCE = 4791;
+
+enum bit<8> opcode_t {
+    WRITE_FIRST          = 0x26,
+    WRITE_MIDDLE         = 0x27,
+    WRITE_LAST           = 0x28,
+    WRITE_LAST_IMMEDIATE = 0x29,
+    WRITE_ONLY           = 0x2a,
+    WRITE_ONLY_IMMEDIATE = 0x2b
+}
+
+// dst_qp   upwards: 10 bits of the controller's own, 8 bits of the worker's replication id, 6 bits for which of its
+//          queue pairs; the lower 14 are the index of the registers
+// psn      counts the packets of a queue pair, modulo 2^24
+header bth_h {
+    opcode_t opcode;
+    bit<1>   solicited;
+    bit<1>   migration;
+    bit<2>   pad_count;
+    bit<4>   version;
+    bit<16>  partition;
+    bit<8>   congestion;
+    bit<24>  dst_qp;
+    bit<1>   ack_request;
+    bit<7>   reserved;
+    bit<24>  psn;
+}
+
+// address   where the result goes in the workers' memory, the same at all of them
+// rkey      to the switch: 2 * slot of the message's first packet within the job's pool, + pool version. From it: the
+//           worker's own
+// length    of the message in bytes
+header reth_h {
+    bit<64> address;
+    bit<16> rkey_high;
+    bit<16> rkey;
+    bit<32> length;
+}
+
+// The first half of the immediate data; the second is exponents_h. The sender's own: it comes back.
+header immediate_h {
+    bit<16> message;
+}
+
+// UDP lengths by what is in front of 256, 512 or 1024 bytes of elements: 8 + 12 + 4 bytes of UDP, bth_h and invariant CRC,
+// and 16 of reth_h, 4 of immediate data.
+const bit<16> MIDDLE_UDP_256  = 280;
+const bit<16> MIDDLE_UDP_512  = 536;
+const bit<16> MIDDLE_UDP_1024 = 1048;
+const bit<16> LAST_UDP_256    = 284;
+const bit<16> LAST_UDP_512    = 540;
+const bit<16> LAST_UDP_1024   = 1052;
+const bit<16> FIRST_UDP_256   = 296;
+const bit<16> FIRST_UDP_512   = 552;
+const bit<16> FIRST_UDP_1024  = 1064;
+const bit<16> ONLY_UDP_256    = 300;
+const bit<16> ONLY_UDP_512    = 556;
+const bit<16> ONLY_UDP_1024   = 1068;
+
+// Messages in flight: each has a queue pair.
+#define PAIRS     16384
+#define PAIR_BITS 14
+typedef bit<PAIR_BITS> pair_index_t;
+#endif
+
 // ---------------------------------------------------------------------------------------------------
 // Inside the switch.
 
@@ -188,7 +257,8 @@ enum bit<8> drop_reason_t {
     DUPLICATE      = 6,  // repeated before the slot was complete: nothing to answer yet
     BAD_STATE      = 7,  // no step for this packet in `steps`: a fault of the program
     OTHER_SESSION  = 8,  // of another session of the job, or between two
-    NO_AUDIENCE    = 9   // a collective operation for an audience that the job does not have
+    NO_AUDIENCE    = 9,  // a collective operation for an audience that the job does not have
+    OUT_OF_ORDER   = 10  // by RoCE: not the next packet of its queue pair's message, or older than its last
 }
 
 // In front of a packet between two passes and on the way to egress; never on a wire. The ingress
@@ -200,7 +270,7 @@ header bridge_h {
     bit<8>       unicast;      // 1: the result goes to one worker, who asked for it again
     bit<8>       num_workers;
     bit<8>       collective;   // of a collective operation its packet's msg_type and size, else 0
-    bit<16>      cell;         // version (1 bit) and slot in the pipe's registers (15 bits)
+    bit<16>      cell;         // version and slot in the pipe's registers (aggregate.p4)
     bit<16>      group;        // multicast group of who gets the result
     bit<16>      brief_group;  // of who gets it without elements, in collective operations
     bit<16>      rid;          // names the worker: replication id of its copies
@@ -214,6 +284,11 @@ struct headers_t {
     ipv4_h      ipv4;
     udp_h       udp;
     switchml_h  switchml;
+#ifdef WITH_ROCE
+    bth_h       bth;        // then switchml is not from the wire: it has the size alone
+    reth_h      reth;
+    immediate_h immediate;
+#endif
     exponents_h exponents;
 #ifdef HALVES
     halves_h    halves;    // as they came

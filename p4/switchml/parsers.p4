@@ -78,6 +78,26 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
+#ifdef WITH_ROCE
+        transition select(hdr.udp.dst_port) {
+            UDP_PORT_ROCE: parse_again_write_consume;
+            default: parse_again_exponents;
+        }
+    }
+
+    state parse_again_write_consume {
+        pkt.extract(hdr.bth);
+        transition select(hdr.bth.opcode) {
+            opcode_t.WRITE_FIRST: parse_first;
+            opcode_t.WRITE_LAST_IMMEDIATE: parse_immediate;
+            opcode_t.WRITE_ONLY: parse_first;
+            opcode_t.WRITE_ONLY_IMMEDIATE: parse_only_immediate;
+            default: parse_elements;
+        }
+    }
+
+    state parse_again_exponents {
+#endif
         pkt.extract(hdr.exponents);
 #ifdef HALVES
         transition parse_halves;
@@ -114,6 +134,42 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
         pkt.extract(hdr.switchml);
+#ifdef WITH_ROCE
+        transition select(hdr.udp.dst_port) {
+            UDP_PORT_ROCE: parse_again_write;
+            default: parse_again_last;
+        }
+    }
+
+    state parse_again_write {
+        pkt.extract(hdr.bth);
+        transition select(hdr.bth.opcode) {
+            opcode_t.WRITE_FIRST: parse_again_reth;
+            opcode_t.WRITE_LAST_IMMEDIATE: parse_again_immediate;
+            opcode_t.WRITE_ONLY: parse_again_reth;
+            opcode_t.WRITE_ONLY_IMMEDIATE: parse_again_only_immediate;
+            default: accept;
+        }
+    }
+
+    state parse_again_reth {
+        pkt.extract(hdr.reth);
+        transition accept;
+    }
+
+    state parse_again_only_immediate {
+        pkt.extract(hdr.reth);
+        transition parse_again_immediate;
+    }
+
+    state parse_again_immediate {
+        pkt.extract(hdr.immediate);
+        pkt.extract(hdr.exponents);
+        transition accept;
+    }
+
+    state parse_again_last {
+#endif
         pkt.extract(hdr.exponents);
         transition accept;
     }
@@ -156,9 +212,77 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.udp);
         transition select(hdr.udp.dst_port) {
             UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK: parse_switchml;
+#ifdef WITH_ROCE
+            UDP_PORT_ROCE: parse_bth;
+#endif
             default: forward;
         }
     }
+
+#ifdef WITH_ROCE
+    // All other RoCE is ordinary traffic, and so are writes of other lengths, which may end before our elements do. Whether a
+    // write is for the switch its tables say.
+    state parse_bth {
+        pkt.extract(hdr.bth);
+        transition select(hdr.bth.opcode, hdr.udp.length) {
+            (opcode_t.WRITE_FIRST, FIRST_UDP_256): parse_write_first;
+            (opcode_t.WRITE_FIRST, FIRST_UDP_512): parse_write_first;
+            (opcode_t.WRITE_FIRST, FIRST_UDP_1024): parse_write_first;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_256): parse_next;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_512): parse_next;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_1024): parse_next;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_256): parse_next;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_512): parse_next;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_1024): parse_next;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_256): parse_last;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_512): parse_last;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_1024): parse_last;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_256): parse_write_first;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_512): parse_write_first;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_1024): parse_write_first;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_256): parse_only;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_512): parse_only;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_1024): parse_only;
+            default: forward;
+        }
+    }
+
+    state parse_write_first {
+        md.op = op_t.ARRIVE;
+        transition parse_first;
+    }
+
+    state parse_next {
+        md.op = op_t.ARRIVE;
+        transition parse_elements;
+    }
+
+    state parse_last {
+        md.op = op_t.ARRIVE;
+        transition parse_immediate;
+    }
+
+    state parse_only {
+        md.op = op_t.ARRIVE;
+        transition parse_only_immediate;
+    }
+
+    state parse_first {
+        pkt.extract(hdr.reth);
+        transition parse_elements;
+    }
+
+    state parse_only_immediate {
+        pkt.extract(hdr.reth);
+        transition parse_immediate;
+    }
+
+    state parse_immediate {
+        pkt.extract(hdr.immediate);
+        pkt.extract(hdr.exponents);
+        transition parse_elements;
+    }
+#endif
 
     state parse_switchml {
         pkt.extract(hdr.switchml);
@@ -212,6 +336,11 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.udp);
         pkt.emit(hdr.switchml);
+#ifdef WITH_ROCE
+        pkt.emit(hdr.bth);
+        pkt.emit(hdr.reth);
+        pkt.emit(hdr.immediate);
+#endif
         pkt.emit(hdr.exponents);
 #ifdef HALVES
         pkt.emit(hdr.results);
@@ -233,6 +362,28 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
+#ifdef WITH_ROCE
+        transition select(hdr.udp.dst_port) {
+            UDP_PORT_ROCE: parse_bth;
+            default: accept;
+        }
+    }
+
+    // The SwitchML header in front stays in the switch.
+    state parse_bth {
+        pkt.extract(hdr.switchml);
+        pkt.extract(hdr.bth);
+        transition select(hdr.bth.opcode) {
+            opcode_t.WRITE_FIRST: parse_reth;
+            opcode_t.WRITE_ONLY: parse_reth;
+            opcode_t.WRITE_ONLY_IMMEDIATE: parse_reth;
+            default: accept;
+        }
+    }
+
+    state parse_reth {
+        pkt.extract(hdr.reth);
+#endif
         transition accept;
     }
 }
@@ -249,6 +400,10 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.udp);
+#ifdef WITH_ROCE
+        pkt.emit(hdr.bth);
+        pkt.emit(hdr.reth);
+#endif
     }
 }
 

@@ -55,7 +55,11 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.unicast = 0;
         hdr.bridge.num_workers = num_workers;
         hdr.bridge.collective = 0;
+#ifdef WITH_ROCE
+        md.pool_index = pool_base + hdr.switchml.pool_index;
+#else
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
+#endif
         hdr.bridge.group = group;
         hdr.bridge.brief_group = 0;
         hdr.bridge.rid = rid;
@@ -225,6 +229,12 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         md.reason = reason;
     }
 
+#ifdef WITH_ROCE
+    action set_cell() {
+        hdr.bridge.cell = md.pool_index[14:0] ++ md.pool_index[15:15];
+    }
+#endif
+
     // Slots live in the first pipe (and, for larger packets, the ones after it), wherever the worker
     // is attached.
     table screen {
@@ -271,12 +281,19 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             empty_lengths.apply();
         }
         screen.apply();
+#ifdef WITH_ROCE
+        set_cell();
+#endif
         if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
             audiences.apply();
         }
 #endif
     }
 }
+
+#ifdef WITH_ROCE
+#include "roce.p4"
+#endif
 
 // ---------------------------------------------------------------------------------------------------
 // Where the packet goes from here.
@@ -508,6 +525,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
                 inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
                 inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     Admission() admission;
+#ifdef WITH_ROCE
+    Writes() writes;
+#endif
     Seen() seen;
     Tally() tally0;
 #ifndef HALVES
@@ -533,21 +553,45 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
             md.op = op_t.DROP;
             md.reason = drop_reason_t.PARSER_ERROR;
+#ifdef WITH_ROCE
+        } else if (md.op == op_t.ARRIVE && hdr.bth.isValid()) {
+            writes.apply(hdr, md, ig_intr_md);
+#else
         } else if (md.op == op_t.FORWARD) {
             ig_tm_md.bypass_egress = 1;
             forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
+#endif
         } else if (md.op == op_t.ARRIVE) {
             admission.apply(hdr, md, ig_intr_md);
         }
 
+#ifdef WITH_ROCE
+        if (md.op == op_t.FORWARD) {
+            ig_tm_md.bypass_egress = 1;
+            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
+        }
+        md.cell = hdr.bridge.cell[CELL_BITS - 1:0];
+#else
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
+#endif
 
 #ifndef HALVES
         zeros.apply(hdr, md);
 #endif
+#ifdef WITH_ROCE
+        // Neither waits for the other: what came out of order is known in the stage of the bitmaps.
+        if (md.op == op_t.CONSUME && (!hdr.bth.isValid() || hdr.bridge.cell[15:15] == 1)) {
+            seen.apply(hdr, md);
+        }
+        if (hdr.bth.isValid() && hdr.bridge.cell[15:15] == 0 && (md.op == op_t.CONSUME || md.op == op_t.RELAY)) {
+            md.op = op_t.DROP;
+            md.reason = drop_reason_t.OUT_OF_ORDER;
+        }
+#else
         if (md.op == op_t.CONSUME) {
             seen.apply(hdr, md);
         }
+#endif
         tally0.apply(hdr, md, hdr.exponents.e0, md.missing);
 #ifndef HALVES
         tally1.apply(hdr, md, hdr.exponents.e1, missing_again);
@@ -584,6 +628,9 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
                inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
                inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) sent;
+#ifdef WITH_ROCE
+    Results() results;
+#endif
 
     action address(mac_addr_t mac, ipv4_addr_t ip, bit<16> udp_port) {
         sent.count();
@@ -650,6 +697,11 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
+#ifdef WITH_ROCE
+        if (hdr.bth.isValid()) {
+            results.apply(hdr, md, eg_dprsr_md);
+        }
+#endif
 #ifndef HALVES
         if (hdr.bridge.collective != 0) {
             lengths.apply();
