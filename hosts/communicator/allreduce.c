@@ -148,9 +148,9 @@ static int open_sockets(struct sk_transport **transport, const struct silken_con
                         const struct silken_lane *l, char *why, size_t why_cap) {
     struct sk_station station;
     int rc = sk_station_resolve(&station, f, l, why, why_cap);
+    const struct sk_transport_station at = {.self = station.worker};
 
-    return rc ? rc
-              : sk_transport_open_at(transport, l->device, l->cpu, &station.worker, why, why_cap);
+    return rc ? rc : sk_transport_open_at(transport, l->device, l->cpu, &at, why, why_cap);
 }
 
 static int allreduce_make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {

@@ -28,7 +28,7 @@ static struct sk_endpoint station(unsigned n) {
 }
 
 static struct sk_transport *open_station(unsigned n) {
-    const struct sk_endpoint self = station(n);
+    const struct sk_transport_station self = {.self = station(n)};
     struct sk_transport *t = NULL;
 
     if (sk_transport_open_at(&t, "udp:", -1, &self, why, sizeof why) != 0)
@@ -141,7 +141,7 @@ static void test_refusals_do_not_matter(void **state) {
     sk_transport_close(tb);
 }
 
-static void check_refused(const char *device, const struct sk_endpoint *self, int code,
+static void check_refused(const char *device, const struct sk_transport_station *self, int code,
                           const char *says) {
     struct sk_transport *t;
 
@@ -152,7 +152,7 @@ static void check_refused(const char *device, const struct sk_endpoint *self, in
 }
 
 static void test_refused_addresses(void **state) {
-    struct sk_endpoint a = station(0);
+    const struct sk_transport_station a = {.self = station(0)};
     struct sk_transport *t = open_station(0);
 
     (void)state;
