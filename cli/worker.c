@@ -291,6 +291,18 @@ static int cmd_worker_take_place(struct work *w) {
     return 0;
 }
 
+// Several lanes have the one device that was given, and its addresses.
+static void share_device(struct work *w) {
+    struct silken_config *c = &w->config;
+
+    c->device = w->lane[0].device;
+    c->worker_mac = w->lane[0].worker_mac;
+    c->worker_ip = w->lane[0].worker_ip;
+    c->cpu = w->lane[0].cpu;
+    c->lanes = w->shared;
+    c->lane = NULL;
+}
+
 int cmd_worker(int argc, char **argv) {
     static struct work w = {.elements = 25000000, .rounds = 5};
     int status;
@@ -313,6 +325,9 @@ int cmd_worker(int argc, char **argv) {
     }
     if (status == 0 && w.service.controller) {
         status = cmd_worker_take_place(&w);
+    }
+    if (w.shared > 1) {
+        share_device(&w);
     }
     status = status ? status : cmd_worker_run(&w);
     job_file_free(&w.job);

@@ -11,8 +11,9 @@
 // LANES. Several lanes of a station have one address and ports, and two sockets each, which share
 // the ports (SO_REUSEPORT). The kernel gives a packet to one of them, as a card's rules do: the
 // socket of a lane's own port is connected to the switch's port for the lane, from which the
-// answers come; of those for sessions, a filter picks the lane that a message names. A process
-// that has the port of sessions without lanes has it alone.
+// answers come; of those for sessions, a filter picks the lane that a message names. Nobody
+// else can have these ports meanwhile. What a switch that was restarted asks a lane does not reach
+// it: it comes from another port.
 //
 // MAC addresses mean nothing to a socket. Received frames have those of the frames sent: the
 // station's as the receiver's and its peer's as the sender's.
@@ -379,7 +380,8 @@ static int udp_fail(int fd) {
 }
 
 // A socket bound to an address and port, or -1 with errno.
-static int udp_bound_socket(uint32_t ip, uint16_t port, bool shared) {
+static int udp_bound_socket(const struct sk_transport_station *station, uint16_t port) {
+    const uint32_t ip = station->self.ip;
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ip)};
     int on = 1, size = SOCKET_BUFFER, whole = IP_PMTUDISC_DO;
@@ -388,13 +390,16 @@ static int udp_bound_socket(uint32_t ip, uint16_t port, bool shared) {
 
     if (fd < 0)
         return -1;
-    if (shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
-        return udp_fail(fd);
     setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof whole);
     setsockopt(fd, IPPROTO_IP, IP_UNICAST_IF, &interface, sizeof interface);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    return bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ? udp_fail(fd) : fd;
+    // the first lane sees that nobody has the port before it shares it
+    if ((station->lane > 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0) ||
+        bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        (station->lanes > 1 && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0))
+        return udp_fail(fd);
+    return fd;
 }
 
 // Datagrams are sent and received as segments where the kernel knows that.
@@ -407,8 +412,8 @@ static void udp_try_segments(struct udp_socket *s) {
     setsockopt(s->fd, IPPROTO_UDP, SK_UDP_GRO, &on, sizeof on);
 }
 
-// The sockets of a port take packets by the number in this byte of a payload: that of the socket
-// in the order in which they were bound. Packets without such a number are anybody's.
+// The sockets of a port, two at least, take packets by the number in this byte of a payload: that
+// of the socket in the order in which they were bound. Packets without such a number are anybody's.
 static bool udp_pick_by_byte(int fd, unsigned at) {
     struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at),
                                  BPF_STMT(BPF_RET | BPF_A, 0)};
@@ -438,17 +443,16 @@ static void udp_say_bind(char *why, size_t why_cap, uint32_t ip, uint16_t port) 
 static bool udp_open_socket(struct udp_transport *u, unsigned which,
                             const struct sk_transport_station *station) {
     struct udp_socket *s = &u->socket[which];
-    const bool shared = station->lanes > 1;
 
-    s->fd = udp_bound_socket(station->self.ip, s->port, shared);
+    s->fd = udp_bound_socket(station, s->port);
     if (s->fd < 0)
         return false;
     if (which == UDP_SESSION) {
         udp_send_plain(s);
-        return !shared || udp_pick_by_byte(s->fd, LANE_AT);
+        return station->lane == 0 || udp_pick_by_byte(s->fd, LANE_AT);
     }
     udp_try_segments(s);
-    return !shared || udp_connect_to(s->fd, &station->peer);
+    return station->lanes < 2 || udp_connect_to(s->fd, &station->peer);
 }
 
 static int udp_open(struct sk_transport **t, const struct sk_transport_station *station, char *why,

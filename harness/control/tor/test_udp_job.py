@@ -33,11 +33,11 @@ class UdpJob(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def start(self, name, rounds, device="udp:"):
+    def start(self, name, rounds, device="udp:", *more):
         p = subprocess.Popen(["ip", "netns", "exec", self.lab[name].namespace, *NOBODY, SILKEN, "worker", "--device", device,
                               "--switch-ip", ROUTER, "--job", "1", "--rank", name[1:], "--workers", "3", "--pool", "64",
                               "--packet", "64", "--elements", "8000", "--rounds", str(rounds), "--rto-min", "20000",
-                              "--rto-max", "200000", "--limit", "30000"],
+                              "--rto-max", "200000", "--limit", "30000", *more],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(p.stdout.close)
         self.addCleanup(p.wait)
@@ -74,6 +74,25 @@ class UdpJob(unittest.TestCase):
                 self.assertIn("session is over", said)
             again += [self.start(n, 3, "faulty:seed=8,drop=0.01,duplicate=0.01:udp:") for n in NAMES[:2]]
             self.all_right(again)
+            # lanes of one device: each has its own thread and sockets; also with loss, and killed in the middle
+            lanes = "--lanes", "3"
+            self.all_right([self.start(n, 20, "udp:", *lanes) for n in NAMES])
+            self.all_right([self.start(n, 5, f"faulty:seed={n[1:]},drop=0.01,duplicate=0.01:udp:", *lanes) for n in NAMES])
+            endless = [self.start(n, 100000, "udp:", *lanes) for n in NAMES]
+            for line in endless[2].stdout:
+                if line.startswith("round 2"):
+                    break
+            twice = self.start(NAMES[2], 1, "udp:", *lanes)  # the first has the address
+            self.assertIn("an IP address of its own", twice.communicate(timeout=90)[0])
+            endless[2].kill()
+            again = [self.start(NAMES[2], 3, "udp:", *lanes)]
+            for p in endless[:2]:
+                said = p.communicate(timeout=90)[0]
+                self.assertNotEqual(p.returncode, 0)
+                self.assertIn("session is over", said)
+            again += [self.start(n, 3, "udp:", *lanes) for n in NAMES[:2]]
+            self.all_right(again)
+            self.all_right([self.start(n, 3) for n in NAMES])  # one lane again
             jobs = json.loads(self.ctl("--json", "job", "list"))["jobs"]
             self.assertEqual(len(jobs), 1)
             self.assertEqual(self.lab.stop(), 0, self.lab.said)
