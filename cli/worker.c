@@ -132,11 +132,17 @@ static void print_verified(const struct work *w, uint64_t rounds) {
 
 static void cmd_worker_print_end(const struct work *w, bool good) {
     struct silken_stats s;
+    uint64_t sent, received;
 
     silken_stats(w->comm, &s);
     printf("%llu packets, %llu of them again, %llu answers, round trip %.0f us\n",
            (unsigned long long)s.packets_sent, (unsigned long long)s.retransmissions,
            (unsigned long long)s.answers, (double)s.rtt_ns / 1e3);
+    silken_segments(w->comm, &sent, &received);
+    if (sent > 0 || received > 0) {
+        printf("as UDP segments: %llu frames sent, %llu received\n", (unsigned long long)sent,
+               (unsigned long long)received);
+    }
     if (w->config.protocol == SILKEN_ATP) {
         printf("%llu losses noticed, %llu timeouts, %llu packets as floats, %llu marks, %llu "
                "aggregators rehashed\n",

@@ -31,6 +31,9 @@ const char work_usage[] =
     "  --lanes N           lanes of one device udp:, each with its own thread and sockets, 1 to 16 "
     "(1)\n"
     "  --cpu N             processor of that lane's thread (any)\n"
+    "  --no-segments       a device udp: gives packets to the kernel one by one, not those of a "
+    "burst\n"
+    "                      as one frame: for a switch in software that does not know such frames\n"
     "  --elements N        elements of a tensor (25000000)\n"
     "  --rounds N          tensors to sum (5)\n"
     "  --seed N            seed of the values; the same at all workers (0)\n"
@@ -94,7 +97,8 @@ enum {
     JOB_NAME,
     TOKEN_FILE,
     WAIT,
-    LANES
+    LANES,
+    NO_SEGMENTS
 };
 
 static const struct option options[] = {
@@ -127,6 +131,7 @@ static const struct option options[] = {
     {"token-file", required_argument, NULL, TOKEN_FILE},
     {"wait", required_argument, NULL, WAIT},
     {"lanes", required_argument, NULL, LANES},
+    {"no-segments", no_argument, NULL, NO_SEGMENTS},
     {NULL, 0, NULL, 0},
 };
 
@@ -280,6 +285,9 @@ static int worker_options_take(struct work *w, int option, char *value) {
         return 0;
     case FIRST:
         return worker_options_take_first(w, value);
+    case NO_SEGMENTS:
+        w->config.no_segments = true;
+        return 0;
     case NO_SESSION:
         w->config.no_session = true;
         return 0;

@@ -149,7 +149,7 @@ static int open_sockets(struct sk_transport **transport, const struct silken_con
                         const struct silken_lane *l, char *why, size_t why_cap) {
     struct sk_station station;
     int rc = sk_station_resolve(&station, f, i, l, why, why_cap);
-    struct sk_transport_station at = {.self = station.worker};
+    struct sk_transport_station at = {.self = station.worker, .single = f->no_segments};
 
     if (sk_station_is_shared(f)) {
         at.peer = station.fabric;
@@ -705,6 +705,12 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
         struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
         allreduce_add_stats(stats, &lane, whole);
     }
+}
+
+void silken_segments(struct silken_comm *comm, uint64_t *sent, uint64_t *received) {
+    *sent = *received = 0;
+    for (uint32_t i = 0; i < comm->lanes; i++)
+        sk_lane_segments(&comm->lane[i], sent, received);
 }
 
 int silken_dlcp_layer(struct silken_comm *comm, uint32_t layer, uint32_t layers) {

@@ -49,6 +49,7 @@ static const struct environment_variable environment_variables[] = {
     {"SILKEN_HARD_LIMIT_MS", ENVIRONMENT_U32, ENVIRONMENT_AT(hard_limit_ms), 0, 86400000},
     {"SILKEN_PROGRESS_THREAD", ENVIRONMENT_FLAG, ENVIRONMENT_AT(progress_thread), 0, 1},
     {"SILKEN_SESSION", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_session), 0, 1},
+    {"SILKEN_SEGMENTS", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_segments), 0, 1},
 };
 
 // Who starts processes tells them their places; ours go first.

@@ -63,6 +63,7 @@ struct sk_transport_station {
     // or 1: it has the address alone, and 'peer' is not looked at.
     struct sk_endpoint peer;
     unsigned lane, lanes;
+    bool single; // frames go to the kernel one by one
 };
 
 struct sk_transport_stats {

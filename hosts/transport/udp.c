@@ -24,7 +24,9 @@
 // them although those of the engines say 0 (hosts/core/udp.h); switches do not look at them. Where
 // the kernel or the interface does not cut (an interface without checksums, EIO), the socket
 // sends datagrams one by one from then on, in bursts and without checksums: nothing is lost.
-// sk_transport_stats says how many went and came joined.
+// sk_transport_stats says how many went and came joined. Kernels before 6.2 are not asked to: in
+// them a packet socket with PACKET_VNET_HDR, as a switch's port may have at the other end of a
+// veth pair, drops such a frame, which nobody would be told.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -37,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/address.h"
@@ -402,11 +405,20 @@ static int udp_bound_socket(const struct sk_transport_station *station, uint16_t
     return fd;
 }
 
-// Datagrams are sent and received as segments where the kernel knows that.
-static void udp_try_segments(struct udp_socket *s) {
+static bool udp_kernel_is_new(void) {
+    struct utsname u;
+    unsigned major, minor;
+
+    return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+           (major > 6 || (major == 6 && minor >= 2));
+}
+
+// Datagrams are sent as segments if the kernel can do that, and received so in any case.
+static void udp_try_segments(struct udp_socket *s, bool single) {
     int on = 1, later = 0; // each message says their length
 
-    s->joins = setsockopt(s->fd, IPPROTO_UDP, SK_UDP_SEGMENT, &later, sizeof later) == 0;
+    s->joins = !single && udp_kernel_is_new() &&
+               setsockopt(s->fd, IPPROTO_UDP, SK_UDP_SEGMENT, &later, sizeof later) == 0;
     if (!s->joins)
         udp_send_plain(s);
     setsockopt(s->fd, IPPROTO_UDP, SK_UDP_GRO, &on, sizeof on);
@@ -451,7 +463,7 @@ static bool udp_open_socket(struct udp_transport *u, unsigned which,
         udp_send_plain(s);
         return station->lane == 0 || udp_pick_by_byte(s->fd, LANE_AT);
     }
-    udp_try_segments(s);
+    udp_try_segments(s, station->single);
     return station->lanes < 2 || udp_connect_to(s->fd, &station->peer);
 }
 

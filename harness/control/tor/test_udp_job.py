@@ -6,6 +6,7 @@ the switch knows their job: the ICMP errors that they get until then end nothing
 the others end with a sentence, and a job that begins again has right sums, also with loss."""
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,10 @@ ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 NAMES = ["w0", "w1", "w2"]
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all",
           "--no-new-privs"]
+
+
+# since Linux 6.2
+SEGMENTS = tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 2)
 
 
 def ip(name):
@@ -44,11 +49,15 @@ class UdpJob(unittest.TestCase):
         self.addCleanup(p.kill)
         return p
 
-    def all_right(self, workers):
+    def all_right(self, workers, segments=None):
+        """Also whether each sent and received segments; None: as it comes."""
         for p in workers:
             said = p.communicate(timeout=90)[0]
             self.assertEqual(p.returncode, 0, said)
             self.assertIn("verified: ", said)
+            found = re.search(r"as UDP segments: (\d+) frames sent, (\d+) received", said)
+            if segments is not None:
+                self.assertEqual([int(n) > 0 for n in found.groups()] if found else [False, False], [segments] * 2, said)
 
     def test_job(self):
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
@@ -61,6 +70,16 @@ class UdpJob(unittest.TestCase):
             self.ctl("job", "add", "resnet", "--protocol", "switchml", "--workers", ",".join(f"{n}:{ip(n)}" for n in NAMES),
                      "--slots", "64", "--number", "1")
             self.all_right(early)
+
+            # segments: cut by the switch's ports, and joined for those who send them; or packets go one by one, and so they
+            # do by an interface without checksums, unless the kernel (since 6.11) makes these itself
+            self.all_right([self.start(n, 20) for n in NAMES], segments=SEGMENTS)
+            self.all_right([self.start(n, 5, "udp:", "--no-segments") for n in NAMES], segments=False)
+            for n in NAMES:
+                self.lab[n].checksums(False)
+            self.all_right([self.start(n, 5) for n in NAMES])
+            for n in NAMES:
+                self.lab[n].checksums(True)
 
             endless = [self.start(n, 100000) for n in NAMES]
             for line in endless[2].stdout:
@@ -76,7 +95,7 @@ class UdpJob(unittest.TestCase):
             self.all_right(again)
             # lanes of one device: each has its own thread and sockets; also with loss, and killed in the middle
             lanes = "--lanes", "3"
-            self.all_right([self.start(n, 20, "udp:", *lanes) for n in NAMES])
+            self.all_right([self.start(n, 20, "udp:", *lanes) for n in NAMES], segments=SEGMENTS)
             self.all_right([self.start(n, 5, f"faulty:seed={n[1:]},drop=0.01,duplicate=0.01:udp:", *lanes) for n in NAMES])
             endless = [self.start(n, 100000, "udp:", *lanes) for n in NAMES]
             for line in endless[2].stdout:

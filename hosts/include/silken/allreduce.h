@@ -141,6 +141,7 @@
 //                                    30000)
 //      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
 //      SILKEN_SESSION                0: without sessions (1)
+//      SILKEN_SEGMENTS               0: a device udp: sends packets one by one (1)
 //
 // All functions may be called from any thread, except that silken_close() needs all others to be
 // done with the communicator and its requests. Results are 0 or an error code
@@ -295,6 +296,13 @@ struct silken_config {
     // SwitchML without sessions: whoever has made the switch ready has also given it the job's
     // audiences (see COLLECTIVES below). With sessions workers are told.
     bool audiences;
+
+    // A device "udp:" gives packets to the kernel one by one. Else it gives it those of a burst as
+    // one frame, if it can (UDP segmentation offload, Linux 6.2 or later, on an interface with
+    // checksums; silken_segments() says whether it does). The kernel, a card or a port of Silken
+    // makes packets of it; a switch in software that reads frames from an interface of this machine
+    // and does not know such frames needs this setting.
+    bool no_segments;
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
@@ -431,6 +439,10 @@ struct silken_stats {
 
 // The counters as of the last piece of progress.
 void silken_stats(struct silken_comm *comm, struct silken_stats *stats);
+
+// How many of the frames sent and received so far the kernel got, and gave, together with others
+// as one. Both are 0 where something on the way does not do that.
+void silken_segments(struct silken_comm *comm, uint64_t *sent, uint64_t *received);
 
 // Name of a protocol's counter of ignored frames; NULL for one not in use.
 const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind);
