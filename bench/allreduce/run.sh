@@ -7,10 +7,10 @@
 #                          NETs, which their links end in
 #   run.sh down NET
 #   run.sh SYSTEM NET PROGRAMS FOLDER SLOTS
-#                          memif, af_packet (Silken), gloo or openmpi: four ranks, once; what rank r
+#                          memif, udp, af_packet (Silken), gloo or openmpi: four ranks, once; what rank r
 #                          prints goes to FOLDER/SYSTEM.r
 #
-# Of the kernel's own traffic the links are joined by a bridge; for Silken on af_packet they are taken
+# Of the kernel's own traffic the links are joined by a bridge; for Silken on udp and af_packet they are taken
 # out of it, and the switch is what joins them.
 set -eu
 what=$1
@@ -26,8 +26,12 @@ up() {
         ip -n "${net}s" link add name "p$r" mtu 9000 type veth peer name eth0 mtu 9000 netns "$net$r"
         ip -n "${net}s" link set dev "p$r" master fabric up
         ip -n "$net$r" addr add "10.77.0.$((r + 1))/24" dev eth0
+        # as Silken's switch has the rank, for its kernel sockets (udp)
+        ip -n "$net$r" link set dev eth0 address "02:00:00:00:00:0$r"
+        ip -n "$net$r" addr add "10.0.0.$((r + 1))/24" dev eth0
         ip -n "$net$r" link set lo up
         ip -n "$net$r" link set eth0 up
+        ip -n "$net$r" neighbour add 10.0.0.254 lladdr 02:00:00:00:00:fe dev eth0
     done
 }
 
@@ -74,7 +78,7 @@ finish() {
         kill "$switch" 2>/dev/null || true
         wait "$switch" || true
     fi
-    [ "$what" != af_packet ] || bridge on
+    case "$what" in af_packet | udp) bridge on ;; esac
     exit $status
 }
 
@@ -120,6 +124,12 @@ case "$what" in
         trap finish EXIT
         trap 'exit 1' TERM INT
         with_switch afpacket:eth0 afpacket:eth0 afpacket:eth0 afpacket:eth0
+        ;;
+    udp)
+        bridge off
+        trap finish EXIT
+        trap 'exit 1' TERM INT
+        with_switch udp: udp: udp: udp:
         ;;
     gloo)
         store=$(mktemp -d "$folder/gloo.XXXXXX")
