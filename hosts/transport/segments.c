@@ -51,11 +51,13 @@ void sk_segments_put(struct msghdr *m, union sk_segments_control *control, uint1
 
 // Bytes of a datagram, as the kernel says; 0: it is one.
 static uint32_t segments_said(const struct msghdr *m) {
+    const char *end = (const char *)m->msg_control + m->msg_controllen;
     int size = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR((struct msghdr *)m, c))
         if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == SK_UDP_GRO &&
-            c->cmsg_len >= CMSG_LEN(sizeof size))
+            c->cmsg_len >= CMSG_LEN(sizeof size) &&
+            end - (const char *)CMSG_DATA(c) >= (ptrdiff_t)sizeof size)
             memcpy(&size, CMSG_DATA(c), sizeof size);
     return size > 0 ? (uint32_t)size : 0;
 }

@@ -61,7 +61,8 @@ class UdpJob(unittest.TestCase):
 
     def test_job(self):
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
-                   "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)]}
+                   "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)],
+                   "state": "state/jobs.json"}
         hosts = {n: Host(i, addresses=[ip(n) + "/24"]) for i, n in enumerate(NAMES)}
         with Lab(hosts, {"program": os.path.abspath("p4/rack/rack.p4"), "control_socket": "tor.sock", "tor": section}) as self.lab:
             early = [self.start(n, 3) for n in NAMES]
@@ -112,6 +113,20 @@ class UdpJob(unittest.TestCase):
             again += [self.start(n, 3, "udp:", *lanes) for n in NAMES[:2]]
             self.all_right(again)
             self.all_right([self.start(n, 3) for n in NAMES])  # one lane again
+
+            # a restarted switch asks no lanes how far they got: their session is over
+            endless = [self.start(n, 100000, "udp:", *lanes) for n in NAMES]
+            for p in endless:
+                for line in p.stdout:
+                    if line.startswith("round 2"):
+                        break
+            self.assertEqual(self.lab.stop(), 0, self.lab.said)
+            self.lab.start()
+            for p in endless:
+                said = p.communicate(timeout=90)[0]
+                self.assertNotEqual(p.returncode, 0, said)
+                self.assertIn("session is over", said)
+            self.all_right([self.start(n, 3, "udp:", *lanes) for n in NAMES])
             jobs = json.loads(self.ctl("--json", "job", "list"))["jobs"]
             self.assertEqual(len(jobs), 1)
             self.assertEqual(self.lab.stop(), 0, self.lab.said)
