@@ -167,12 +167,13 @@ static void put_seconds(json_t *result, const struct runs *r, const char *field,
 
 void measure_allreduce(const struct bench_options *opt, json_t *result) {
     struct runs *r = calloc(1, sizeof *r);
-    char absolute[1024];
-    if (!r || !realpath(opt->folder, absolute))
+    char *absolute = realpath(opt->folder, NULL);
+    if (!r || !absolute)
         abort();
     snprintf(r->net, sizeof r->net, "sb%d-", (int)getpid() % 100000);
     snprintf(r->programs, sizeof r->programs, "%s", absolute);
     snprintf(r->folder, sizeof r->folder, "%s/allreduce", absolute);
+    free(absolute);
     bench_unpin();
     if (script(r, "up", "up.log")) {
         static const char *const fields[] = {"seconds", "ratio_gloo", "ratio_openmpi"};
