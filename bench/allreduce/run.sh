@@ -26,12 +26,10 @@ up() {
         ip -n "${net}s" link add name "p$r" mtu 9000 type veth peer name eth0 mtu 9000 netns "$net$r"
         ip -n "${net}s" link set dev "p$r" master fabric up
         ip -n "$net$r" addr add "10.77.0.$((r + 1))/24" dev eth0
-        # as Silken's switch has the rank, for its kernel sockets (udp)
-        ip -n "$net$r" link set dev eth0 address "02:00:00:00:00:0$r"
-        ip -n "$net$r" addr add "10.0.0.$((r + 1))/24" dev eth0
         ip -n "$net$r" link set lo up
+        # as Silken's switch has the rank
+        ip -n "$net$r" link set dev eth0 address "02:00:00:00:00:0$r"
         ip -n "$net$r" link set eth0 up
-        ip -n "$net$r" neighbour add 10.0.0.254 lladdr 02:00:00:00:00:fe dev eth0
     done
 }
 
@@ -48,6 +46,15 @@ bridge() { # on|off
         else
             ip -n "${net}s" link set dev "p$r" nomaster
         fi
+    done
+}
+
+# The ranks' addresses in Silken's job, for its kernel sockets. Open MPI must not see them.
+addresses() { # add|del
+    for r in $ranks; do
+        ip -n "$net$r" addr "$1" "10.0.0.$((r + 1))/24" dev eth0
+        [ "$1" = del ] ||
+            ip -n "$net$r" neighbour replace 10.0.0.254 lladdr 02:00:00:00:00:fe dev eth0
     done
 }
 
@@ -79,6 +86,7 @@ finish() {
         wait "$switch" || true
     fi
     case "$what" in af_packet | udp) bridge on ;; esac
+    [ "$what" != udp ] || addresses del
     exit $status
 }
 
@@ -127,6 +135,7 @@ case "$what" in
         ;;
     udp)
         bridge off
+        addresses add
         trap finish EXIT
         trap 'exit 1' TERM INT
         with_switch udp: udp: udp: udp:
