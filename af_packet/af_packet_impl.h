@@ -47,10 +47,10 @@ struct af_packet {
     _Atomic uint64_t refused;
     int fd[AF_PACKET_QUEUES];
     struct af_packet_takers takers; // of datagrams
-    bool no_datagrams; // the kernel or the interface does not take several datagrams as one
+    bool no_datagrams;         // the kernel or the interface does not take several datagrams as one
     unsigned datagrams_failed; // times that it did not, one after the other
-    uint8_t *joining; // AF_PACKET_LARGE_ROOM bytes: payloads that are sent as one
-    int fd_large;     // without rings: frames that are longer than one of a ring are sent by it
+    uint8_t *joining;          // AF_PACKET_LARGE_ROOM bytes: payloads that are sent as one
+    int fd_large; // without rings: frames that are longer than one of a ring are sent by it
     void *mapped[AF_PACKET_QUEUES];
     size_t mapped_bytes[AF_PACKET_QUEUES];
     unsigned index;

@@ -12,7 +12,7 @@
 #include "af_packet/af_packet_impl.h"
 
 #define DATAGRAMS_TRIED 8u // joined frames, with ENOBUFS for each and none sent in between
-#define PATIENCE_NS UINT64_C(10000000)
+#define PATIENCE_NS     UINT64_C(10000000)
 // Of a frame that is sent: what the kernel copies, since what is behind an interface without a card
 // copies it anyway, a page at a time. Longer ones it reads out of the ring.
 #define COPIED      2048u
@@ -269,8 +269,7 @@ static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined 
 }
 
 unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n) {
-    const struct af_packet_takers *takers =
-        a->takers.any && !a->no_datagrams ? &a->takers : NULL;
+    const struct af_packet_takers *takers = a->takers.any && !a->no_datagrams ? &a->takers : NULL;
     unsigned done = 0;
     if (takers)
         a->takers.now = af_packet_now();
@@ -278,7 +277,9 @@ unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frame
         struct af_packet_joined j = {.payload = a->joining};
         unsigned single = 0, together = 1;
         for (; done + single < n; single++) {
-            together = a->joins ? af_packet_join(&j, frames + done + single, n - done - single, takers) : 1;
+            together = a->joins
+                           ? af_packet_join(&j, frames + done + single, n - done - single, takers)
+                           : 1;
             if (together > 1)
                 break;
         }

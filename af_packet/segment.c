@@ -140,7 +140,8 @@ bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, u
     struct place p;
     if (!find(&p, frame, length) || v->gso_size == 0 || p.payload == length)
         return false;
-    if (type != segment_type(&p) || (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
+    if (type != segment_type(&p) ||
+        (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
         return false;
     const uint32_t bytes = length - p.payload, pieces = (bytes + v->gso_size - 1) / v->gso_size;
     if (pieces > AF_PACKET_SEGMENT_PIECES ||

@@ -218,7 +218,8 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
     bench_note(
         result,
         "%u float32 over %d workers in namespaces; seconds: Silken with memif ports, packets "
-        "of 256 elements, %u slots; udp: kernel sockets on veth links; Gloo and Open MPI over TCP on veth links and a bridge; "
+        "of 256 elements, %u slots; udp: kernel sockets on veth links; Gloo and Open MPI over TCP "
+        "on veth links and a bridge; "
         "%d rounds of %d",
         REDUCE_COUNT, REDUCE_WORKERS, SLOTS, r->rounds, REDUCE_TIMED);
     free(r);

@@ -122,9 +122,8 @@ static const struct sessions_job_ops js_ops = {.open = js_open,
                                                .audiences = js_audiences};
 
 void jobs_sessions_init(struct tor *t, struct jobs_job *job) {
-    const struct gather_config as = {.protocol = SESSION_SWITCHML,
-                                     .workers = (uint32_t)job->n_workers,
-                                     .slots = job->count};
+    const struct gather_config as = {
+        .protocol = SESSION_SWITCHML, .workers = (uint32_t)job->n_workers, .slots = job->count};
     job->tor = t;
     if (job->has_sessions)
         sessions_job_init(&job->sessions, &js_ops, job, job->number,

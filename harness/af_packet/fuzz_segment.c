@@ -3,7 +3,8 @@
 // libFuzzer target: frames that a host leaves to its card to cut, and packets that may be joined
 // (af_packet/segment.c). The first byte says which. A segment: struct virtio_net_hdr and a frame.
 // Packets: a length of two bytes before each; by the first byte their checksums are made right,
-// since nobody guesses these, and their receivers take several datagrams as one. What is joined must be cut into the same packets.
+// since nobody guesses these, and their receivers take several datagrams as one. What is joined
+// must be cut into the same packets.
 #include "harness/af_packet/again.h"
 
 #define PACKETS 40u

@@ -201,8 +201,7 @@ static size_t udp_post_run(struct udp_transport *u, struct udp_socket *s,
 static void udp_gather(const struct udp_transport *u, const struct sk_frame *frames, size_t n,
                        struct sk_frame *out) {
     for (size_t i = 0; i < n; i++)
-        out[i] =
-            (struct sk_frame){(uint8_t *)u->lent[(u->first + i) % SK_BURST], frames[i].len};
+        out[i] = (struct sk_frame){(uint8_t *)u->lent[(u->first + i) % SK_BURST], frames[i].len};
 }
 
 static size_t udp_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
@@ -259,13 +258,12 @@ static void udp_fetch(struct udp_transport *u, unsigned which, size_t n) {
 
     for (size_t i = 0; i < n; i++) {
         parts[i] = (struct iovec){r->room[i] + SK_UDP_BYTES, UDP_ROOM - SK_UDP_BYTES};
-        messages[i] =
-            (struct mmsghdr){.msg_hdr = {.msg_name = &r->from[i],
-                                         .msg_namelen = sizeof r->from[i],
-                                         .msg_iov = &parts[i],
-                                         .msg_iovlen = 1,
-                                         .msg_control = control[i].room,
-                                         .msg_controllen = sizeof control[i].room}};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &r->from[i],
+                                                   .msg_namelen = sizeof r->from[i],
+                                                   .msg_iov = &parts[i],
+                                                   .msg_iovlen = 1,
+                                                   .msg_control = control[i].room,
+                                                   .msg_controllen = sizeof control[i].room}};
     }
     got = recvmmsg(u->socket[which].fd, messages, (unsigned)n, MSG_DONTWAIT, NULL);
     r->n = got > 0 ? (unsigned)got : 0;
@@ -435,9 +433,8 @@ static bool udp_pick_by_byte(int fd, unsigned at) {
 }
 
 static bool udp_connect_to(int fd, const struct sk_endpoint *peer) {
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons(peer->port),
-                                   .sin_addr.s_addr = htonl(peer->ip)};
+    const struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(peer->port), .sin_addr.s_addr = htonl(peer->ip)};
 
     return connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
 }

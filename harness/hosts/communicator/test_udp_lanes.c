@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lanes of a communicator on one device udp:, each with a thread and sockets of its own, on the
-// loopback interface. The job has one worker, so a switch sends each packet back as it came: here
-// a socket for each of the switch's ports, one by one or as segments. Sums are the worker's tensors;
+// loopback interface. The job has one worker, so a switch sends each packet back as it came: here a
+// socket for each of the switch's ports, one by one or as segments. Sums are the worker's tensors;
 // every lane's packets come to that lane's port, and counters can be asked for meanwhile.
 #include <arpa/inet.h>
 #include <poll.h>
@@ -112,8 +112,8 @@ static void echo_start(bool joins) {
         assert_int_not_equal(-1, echo.fd[i]);
         setsockopt(echo.fd[i], SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
         setsockopt(echo.fd[i], IPPROTO_UDP, SK_UDP_GRO, &on, sizeof on);
-        assert_int_equal(
-            0, bind(echo.fd[i], (const struct sockaddr *)&echo.at[i], sizeof echo.at[i]));
+        assert_int_equal(0,
+                         bind(echo.fd[i], (const struct sockaddr *)&echo.at[i], sizeof echo.at[i]));
     }
     assert_int_equal(0, pthread_create(&echo.thread, NULL, echo_run, NULL));
 }
