@@ -154,7 +154,7 @@ static void pass_burst(struct sk_transport *a, const struct sk_endpoint *from,
                        struct sk_transport *b, const struct sk_endpoint *to, unsigned n,
                        unsigned round) {
     static uint8_t room[SK_BURST][SK_MAX_FRAME];
-    struct sk_frame frames[SK_BURST], got[SK_BURST];
+    struct sk_frame frames[SK_BURST] = {{0}}, got[SK_BURST];
     unsigned seen = 0;
 
     for (unsigned i = 0; i < n; i++)
