@@ -256,6 +256,7 @@ static void udp_fetch(struct udp_transport *u, unsigned which, size_t n) {
     struct iovec parts[SK_BURST];
     int got;
 
+    memset(control, 0, sizeof control);
     for (size_t i = 0; i < n; i++) {
         parts[i] = (struct iovec){r->room[i] + SK_UDP_BYTES, UDP_ROOM - SK_UDP_BYTES};
         messages[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &r->from[i],
