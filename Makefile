@@ -403,7 +403,7 @@ tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmar
     table_change memif_burst af_packet_burst))
 .PHONY: tests
 THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/tm/test_buffer harness/pipeline/observe/test_recorder \
-                harness/hosts/communicator/test_allreduce_atp
+                harness/hosts/communicator/test_allreduce_atp harness/hosts/communicator/test_udp_lanes
 LONG_THREAD_TESTS := harness/stages/test_table # a minute
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests

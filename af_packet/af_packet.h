@@ -15,8 +15,8 @@
 //     and frames that this machine sends on the interface do not come in.
 //   - A frame of up to 64 KB that a host leaves to its card to cut (TSO, USO) is received as the
 //     packets that it stands for, and packets of a TCP connection that follow one another are sent
-//     as such a frame where cutting it gives the same packets (segment.h). The switch in between
-//     sees packets only.
+//     as such a frame where cutting it gives the same packets (segment.h); so are datagrams to who
+//     has just sent such a frame of them. The switch in between sees packets only.
 //   - The kernel counts frames for which a ring has no room (af_packet_dropped).
 //   - What af_packet_send() reports as sent the kernel has taken. Frames that it did not take are
 //     taken back out of the ring, so that nothing stale is sent when a link comes back.

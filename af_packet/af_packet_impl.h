@@ -46,13 +46,18 @@ struct af_packet {
                             // has not
     _Atomic uint64_t refused;
     int fd[AF_PACKET_QUEUES];
-    uint8_t *joining; // AF_PACKET_LARGE_ROOM bytes: payloads that are sent as one
-    int fd_large;     // without rings: frames that are longer than one of a ring are sent by it
+    struct af_packet_takers takers; // of datagrams
+    bool no_datagrams;         // the kernel or the interface does not take several datagrams as one
+    unsigned datagrams_failed; // times that it did not, one after the other
+    uint8_t *joining;          // AF_PACKET_LARGE_ROOM bytes: payloads that are sent as one
+    int fd_large; // without rings: frames that are longer than one of a ring are sent by it
     void *mapped[AF_PACKET_QUEUES];
     size_t mapped_bytes[AF_PACKET_QUEUES];
     unsigned index;
 };
 
+// rings.c: the monotonic clock, ns.
+uint64_t af_packet_now(void);
 // rings.c: gives the frames that wait on the queue back to the kernel, unread.
 void af_packet_pass_over(struct af_packet *a, unsigned queue);
 

@@ -95,6 +95,8 @@ bool af_packet_take_large(struct af_packet *a, unsigned queue, const struct tpac
     l->whole = 0;
     if (t.there == t.whole && af_packet_segment_open(&l->segment, frame, t.there + t.tag, &t.v)) {
         l->pieces = l->segment.pieces;
+        a->takers.now = af_packet_now();
+        af_packet_taker(&a->takers, &l->segment);
     } else { // is not a packet, and must not be taken for one: longer than any
         l->segment.frame = frame;
         l->segment.length = t.there + t.tag;

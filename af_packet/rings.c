@@ -11,7 +11,8 @@
 
 #include "af_packet/af_packet_impl.h"
 
-#define PATIENCE_NS UINT64_C(10000000)
+#define DATAGRAMS_TRIED 8u // joined frames, with ENOBUFS for each and none sent in between
+#define PATIENCE_NS     UINT64_C(10000000)
 // Of a frame that is sent: what the kernel copies, since what is behind an interface without a card
 // copies it anyway, a page at a time. Longer ones it reads out of the ring.
 #define COPIED      2048u
@@ -169,7 +170,7 @@ static inline void af_packet_copy_in(const struct af_packet *a, struct tpacket2_
     af_packet_give(h, TP_STATUS_SEND_REQUEST);
 }
 
-static uint64_t af_packet_now(void) {
+uint64_t af_packet_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -247,9 +248,16 @@ static unsigned af_packet_send_ring(struct af_packet *a, const struct af_packet_
 static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined *j,
                                    const struct af_packet_frame *frames, unsigned n) {
     const int error = af_packet_send_joined(a, j);
+    const bool datagrams = j->v.gso_type == VIRTIO_NET_HDR_GSO_UDP_L4;
     if (error == 0) {
         a->refused_since = 0;
+        a->datagrams_failed = datagrams ? 0 : a->datagrams_failed;
         return n;
+    }
+    // Linux before 6.2 does not know these; an interface may not cut them although it cuts TCP's.
+    if (datagrams && (error == ENOBUFS || error == EINVAL || error == EOPNOTSUPP)) {
+        a->no_datagrams = error != ENOBUFS || ++a->datagrams_failed == DATAGRAMS_TRIED;
+        return af_packet_send_ring(a, frames, n);
     }
     // The kernel does not know such frames; or, which looks like a want of memory, the interface
     // does not cut them any more.
@@ -261,12 +269,17 @@ static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined 
 }
 
 unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n) {
+    const struct af_packet_takers *takers = a->takers.any && !a->no_datagrams ? &a->takers : NULL;
     unsigned done = 0;
+    if (takers)
+        a->takers.now = af_packet_now();
     while (done < n) {
         struct af_packet_joined j = {.payload = a->joining};
         unsigned single = 0, together = 1;
         for (; done + single < n; single++) {
-            together = a->joins ? af_packet_join(&j, frames + done + single, n - done - single) : 1;
+            together = a->joins
+                           ? af_packet_join(&j, frames + done + single, n - done - single, takers)
+                           : 1;
             if (together > 1)
                 break;
         }

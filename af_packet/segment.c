@@ -125,6 +125,13 @@ static uint32_t segment_pseudo(const struct place *p, const uint8_t *frame) {
     return addresses + (p->tcp ? IPPROTO_TCP : IPPROTO_UDP);
 }
 
+// As virtio has it.
+static uint8_t segment_type(const struct place *p) {
+    return !p->tcp ? VIRTIO_NET_HDR_GSO_UDP_L4
+           : p->v6 ? VIRTIO_NET_HDR_GSO_TCPV6
+                   : VIRTIO_NET_HDR_GSO_TCPV4;
+}
+
 // ---- cutting ----
 
 bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, uint32_t length,
@@ -133,10 +140,8 @@ bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, u
     struct place p;
     if (!find(&p, frame, length) || v->gso_size == 0 || p.payload == length)
         return false;
-    const unsigned wanted = !p.tcp ? VIRTIO_NET_HDR_GSO_UDP_L4
-                            : p.v6 ? VIRTIO_NET_HDR_GSO_TCPV6
-                                   : VIRTIO_NET_HDR_GSO_TCPV4;
-    if (type != wanted || (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
+    if (type != segment_type(&p) ||
+        (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
         return false;
     const uint32_t bytes = length - p.payload, pieces = (bytes + v->gso_size - 1) / v->gso_size;
     if (pieces > AF_PACKET_SEGMENT_PIECES ||
@@ -224,12 +229,61 @@ void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint
     write_checksum(s, to + s->transport, length - s->transport, payload);
 }
 
+// ---- who takes several datagrams as one ----
+
+struct taker {
+    uint8_t address[16];
+    uint16_t port;
+    bool v6;
+};
+
+static void taker_of(struct taker *k, const struct place *p, const uint8_t *frame, bool sender) {
+    const uint32_t bytes = p->v6 ? 16 : 4, from = p->v6 ? V6_ADDRESSES : V4_ADDRESSES;
+    memset(k, 0, sizeof *k);
+    memcpy(k->address, frame + p->network + from + (sender ? 0 : bytes), bytes);
+    k->port = get16(frame + p->transport + (sender ? 0 : 2));
+    k->v6 = p->v6;
+}
+
+static unsigned taker_place(const struct taker *k) {
+    uint32_t h = k->port * 0x9e3779b1u;
+    for (unsigned i = 0; i < sizeof k->address; i += 4)
+        h = (h ^ get32(k->address + i)) * 0x9e3779b1u;
+    return (h >> 16) % AF_PACKET_TAKERS;
+}
+
+void af_packet_taker(struct af_packet_takers *t, const struct af_packet_segment *s) {
+    const struct place p = {s->network, s->transport, s->payload, s->v6, s->tcp};
+    struct taker k;
+    if (s->tcp)
+        return;
+    taker_of(&k, &p, s->frame, true);
+    const unsigned i = taker_place(&k);
+    memcpy(t->list[i].address, k.address, sizeof k.address);
+    t->list[i].port = k.port;
+    t->list[i].v6 = k.v6;
+    t->list[i].until = t->now + AF_PACKET_TAKES_NS;
+    t->any = true;
+}
+
+static bool segment_is_taken(const struct af_packet_takers *t, const struct place *p,
+                             const uint8_t *frame) {
+    struct taker k;
+    if (!t || !t->any)
+        return false;
+    taker_of(&k, p, frame, false);
+    const unsigned i = taker_place(&k);
+    return t->now < t->list[i].until && t->list[i].port == k.port && t->list[i].v6 == k.v6 &&
+           memcmp(t->list[i].address, k.address, sizeof k.address) == 0;
+}
+
 // ---- joining ----
 
 // One packet whose checksums are right and that may be part of a segment.
 struct part {
     struct place at;
     uint32_t bytes; // of payload
+    bool unsummed;  // a datagram without a checksum
 };
 
 static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t length) {
@@ -241,8 +295,13 @@ static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t le
 }
 
 // The payload is copied to 'to' unless that is null.
-static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length,
-                         uint8_t *to) {
+static bool sum_is_right(const struct part *t, const uint8_t *frame, uint32_t length, uint8_t *to) {
+    const struct place *p = &t->at;
+    if (t->unsummed) {
+        if (to)
+            memcpy(to, frame + p->payload, length - p->payload);
+        return true;
+    }
     const uint32_t header = segment_sum(frame + p->transport, p->payload - p->transport);
     return segment_fold((uint64_t)segment_pseudo(p, frame) + length - p->transport + header +
                         segment_copy(to, frame + p->payload, length - p->payload)) == 0xffff;
@@ -253,12 +312,17 @@ static bool segment_flags_join(uint8_t flags) {
     return (flags & (SYN | RST | URG | CWR | ACK)) == ACK;
 }
 
-// A cheap look first: most packets are alone.
-static bool read_part(struct part *t, const struct af_packet_frame *f) {
+// A cheap look first: most packets are alone. 'takers': of datagrams, who takes them joined.
+static bool read_part(struct part *t, const struct af_packet_frame *f,
+                      const struct af_packet_takers *takers) {
     if (!find(&t->at, f->data, f->length) || t->at.payload == f->length)
         return false;
+    const uint8_t *transport = f->data + t->at.transport;
     t->bytes = f->length - t->at.payload;
-    if (!t->at.tcp || !segment_flags_join(f->data[t->at.transport + TCP_FLAGS]))
+    t->unsummed = !t->at.tcp && get16(transport + UDP_CHECKSUM) == 0;
+    if (t->at.tcp ? !segment_flags_join(transport[TCP_FLAGS])
+                  : !segment_is_taken(takers, &t->at, f->data) ||
+                        get16(transport + UDP_LENGTH) != f->length - t->at.transport)
         return false;
     return ip_is_whole(&t->at, f->data, f->length);
 }
@@ -278,31 +342,39 @@ static bool network_follows(const struct place *p, const uint8_t *a, const uint8
            get16(y + V4_IDENTIFICATION) == ((get16(x + V4_IDENTIFICATION) + i) & 0xffff);
 }
 
-// Packet 'i' of the segment that begins with 'a', whose packets have 'size' bytes.
-static bool segment_follows(const struct part *p, const struct af_packet_frame *a,
-                            const struct af_packet_frame *b, unsigned i, uint32_t size) {
-    struct part q;
-    if (!read_part(&q, b) || q.at.network != p->at.network || q.at.transport != p->at.transport ||
-        q.at.payload != p->at.payload || q.at.v6 != p->at.v6 || q.bytes > size ||
-        !network_follows(&p->at, a->data, b->data, i))
-        return false;
-    const uint8_t *x = a->data + p->at.transport, *y = b->data + p->at.transport;
+static bool stream_follows(const struct place *p, const uint8_t *x, const uint8_t *y,
+                           uint32_t bytes) {
     const uint8_t last = (uint8_t)(FIN | PSH);
     return segment_same(x, y, 0, TCP_SEQUENCE) && segment_same(x, y, TCP_SEQUENCE + 4, TCP_FLAGS) &&
            (x[TCP_FLAGS] | last) == (y[TCP_FLAGS] | last) &&
            segment_same(x, y, TCP_FLAGS + 1, TCP_CHECKSUM) &&
-           segment_same(x, y, TCP_CHECKSUM + 2, p->at.payload - p->at.transport) &&
-           get32(y + TCP_SEQUENCE) == get32(x + TCP_SEQUENCE) + i * size;
+           segment_same(x, y, TCP_CHECKSUM + 2, p->payload - p->transport) &&
+           get32(y + TCP_SEQUENCE) == get32(x + TCP_SEQUENCE) + bytes;
+}
+
+// Packet 'i' of the segment that begins with 'a', whose packets have 'size' bytes.
+static bool segment_follows(const struct part *p, const struct af_packet_frame *a,
+                            const struct af_packet_frame *b, unsigned i, uint32_t size,
+                            const struct af_packet_takers *takers) {
+    struct part q;
+    if (!read_part(&q, b, takers) || q.at.tcp != p->at.tcp || q.unsummed != p->unsummed ||
+        q.at.network != p->at.network || q.at.transport != p->at.transport ||
+        q.at.payload != p->at.payload || q.at.v6 != p->at.v6 || q.bytes > size ||
+        !network_follows(&p->at, a->data, b->data, i))
+        return false;
+    const uint8_t *x = a->data + p->at.transport, *y = b->data + p->at.transport;
+    return p->at.tcp ? stream_follows(&p->at, x, y, i * size) : segment_same(x, y, 0, UDP_LENGTH);
 }
 
 static bool segment_ends(const struct part *p, const struct af_packet_frame *f) {
-    return f->data[p->at.transport + TCP_FLAGS] & (FIN | PSH);
+    return p->at.tcp && f->data[p->at.transport + TCP_FLAGS] & (FIN | PSH);
 }
 
 // 'first': the first packet's headers.
 static void segment_describe(struct af_packet_joined *j, const struct part *p, const uint8_t *first,
                              uint8_t flags_of_last, uint32_t bytes, uint32_t size) {
     const struct place *at = &p->at;
+    const uint16_t sum = at->tcp ? TCP_CHECKSUM : UDP_CHECKSUM;
     uint8_t *ip = j->header + at->network, *transport = j->header + at->transport;
     const uint32_t behind = at->payload - at->transport + bytes;
     j->headers = at->payload;
@@ -315,29 +387,31 @@ static void segment_describe(struct af_packet_joined *j, const struct part *p, c
         put16(ip + V4_CHECKSUM, 0);
         put16(ip + V4_CHECKSUM, (uint16_t)~segment_sum(ip, at->transport - at->network));
     }
-    transport[TCP_FLAGS] = flags_of_last;
-    put16(transport + TCP_CHECKSUM, segment_fold((uint64_t)segment_pseudo(at, first) + behind));
+    if (at->tcp)
+        transport[TCP_FLAGS] = flags_of_last;
+    else
+        put16(transport + UDP_LENGTH, behind);
+    put16(transport + sum, segment_fold((uint64_t)segment_pseudo(at, first) + behind));
     j->v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
-                                   .gso_type =
-                                       at->v6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4,
+                                   .gso_type = segment_type(at),
                                    .hdr_len = (uint16_t)at->payload,
                                    .gso_size = (uint16_t)size,
                                    .csum_start = (uint16_t)at->transport,
-                                   .csum_offset = TCP_CHECKSUM};
+                                   .csum_offset = sum};
 }
 
 unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
-                        unsigned n) {
+                        unsigned n, const struct af_packet_takers *takers) {
     struct part p;
-    if (n < 2 || !read_part(&p, &frames[0]) || segment_ends(&p, &frames[0]))
+    if (n < 2 || !read_part(&p, &frames[0], takers) || segment_ends(&p, &frames[0]))
         return 1;
     const uint32_t size = p.bytes;
     uint32_t bytes = size;
     unsigned k = 1;
     while (k < n && k < AF_PACKET_SEGMENT_PIECES &&
-           segment_follows(&p, &frames[0], &frames[k], k, size)) {
+           segment_follows(&p, &frames[0], &frames[k], k, size, takers)) {
         if (frames[k].length - p.at.network + bytes > LONGEST_IP ||
-            !sum_is_right(&p.at, frames[k].data, frames[k].length,
+            !sum_is_right(&p, frames[k].data, frames[k].length,
                           j->payload ? j->payload + bytes : NULL))
             break;
         bytes += frames[k].length - p.at.payload;
@@ -345,10 +419,10 @@ unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame
         if (frames[k - 1].length < frames[0].length || segment_ends(&p, &frames[k - 1]))
             break;
     }
-    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length, j->payload))
+    if (k < 2 || !sum_is_right(&p, frames[0].data, frames[0].length, j->payload))
         return 1;
-    segment_describe(j, &p, frames[0].data, frames[k - 1].data[p.at.transport + TCP_FLAGS], bytes,
-                     size);
+    segment_describe(j, &p, frames[0].data,
+                     p.at.tcp ? frames[k - 1].data[p.at.transport + TCP_FLAGS] : 0, bytes, size);
     return k;
 }
 

@@ -4,15 +4,20 @@
 // TCP connection, or many datagrams of one length, into packets (TSO, USO; struct virtio_net_hdr
 // says so). Here such a frame is cut into the packets that would be on the wire, with their
 // lengths, numbers and checksums, and packets of a TCP connection that follow one another are
-// joined to one frame again, only where cutting gives the same packets, to the byte. Datagrams are
-// not joined: programs that read frames would get several in one, as no kernel gives them by
-// itself.
+// joined to one frame again, only where cutting gives the same packets, to the byte.
+//
+// Datagrams are joined, too, of one length and to one address and port, if a frame that stood for
+// several has come from there a moment ago: who sends such frames is a socket of the kernel's, and
+// the kernel gives it those that come joined, or cut again if it has not asked for that. A program
+// that reads frames from an interface never gets several datagrams in one by this. Checksums of UDP
+// are all right, or all 0, as in what a switch has changed; cut again such packets have right ones
+// instead of 0, and this is the only difference to their bytes.
 //
 //     if (af_packet_segment_open(&s, frame, length, &vnet))
 //         for (unsigned i = 0; i < s.pieces; i++)
 //             bytes = af_packet_segment_piece(&s, i, to);
 //
-//     n = af_packet_join(&joined, frames, n_frames);       so many of them are one frame
+//     n = af_packet_join(&joined, frames, n_frames, NULL); so many of them are one frame
 //
 // One that would be joined again as it is need not be cut, if whoever would see its packets knows
 // already what becomes of them:
@@ -72,10 +77,27 @@ struct af_packet_joined {
     uint8_t *payload; // the caller's: null, or AF_PACKET_SEGMENT_BYTES
     uint32_t bytes;   // of payload
 };
+// Who has sent frames that stand for several datagrams: the last of those with the same place in
+// the list. Zeroed: nobody.
+#define AF_PACKET_TAKERS   64u
+#define AF_PACKET_TAKES_NS UINT64_C(1000000000) // so long after it has sent the last one
+struct af_packet_takers {
+    bool any;     // somebody has
+    uint64_t now; // whoever asks sets it, ns
+    struct {
+        uint8_t address[16]; // of IPv4 in the first four, then zeros
+        uint16_t port;
+        bool v6;
+        uint64_t until; // 0: nobody
+    } list[AF_PACKET_TAKERS];
+};
+// The sender of a segment of datagrams takes such from now on.
+void af_packet_taker(struct af_packet_takers *t, const struct af_packet_segment *s);
+
 // How many frames, from the first on, are one, of which '*j' is filled in, but for 'payload'. 1:
-// the first is alone.
+// the first is alone. 'takers' null: no datagrams are joined.
 unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
-                        unsigned n);
+                        unsigned n, const struct af_packet_takers *takers);
 
 // Whether af_packet_join() makes one frame of all packets of the segment, and which.
 bool af_packet_segment_whole(const struct af_packet_segment *s, struct af_packet_joined *j);

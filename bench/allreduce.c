@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // allreduce: 100 MB of float32 summed over four workers in network namespaces: through a Silken
-// switch, whose ports are shared memory (memif) or the kernel's links (af_packet), with Gloo's ring
-// and with Open MPI, over TCP on those links. All processes share the machine. The systems take
+// switch, whose ports are shared memory (memif) or the kernel's links, with workers on the kernel's
+// sockets (udp) or on packet sockets (af_packet), with Gloo's ring and with Open MPI, over TCP on
+// those links. All processes share the machine. The systems take
 // turns, each started anew; bench/allreduce/run.sh starts them.
 //
 // The time of an all-reduce is from when the first rank begins to when the last one ends.
@@ -22,8 +23,8 @@
 #define OF_TIME    0.7  // of the time, for rounds without af_packet
 #define LIMIT      "60" // seconds that one system may take
 
-enum { MEMIF, AF_PACKET, GLOO, OPENMPI, SYSTEMS };
-static const char *const names[SYSTEMS] = {"memif", "af_packet", "gloo", "openmpi"};
+enum { MEMIF, UDP, AF_PACKET, GLOO, OPENMPI, SYSTEMS };
+static const char *const names[SYSTEMS] = {"memif", "udp", "af_packet", "gloo", "openmpi"};
 
 struct runs {
     char net[16], folder[2048], programs[2048];
@@ -166,12 +167,13 @@ static void put_seconds(json_t *result, const struct runs *r, const char *field,
 
 void measure_allreduce(const struct bench_options *opt, json_t *result) {
     struct runs *r = calloc(1, sizeof *r);
-    char absolute[1024];
-    if (!r || !realpath(opt->folder, absolute))
+    char *absolute = realpath(opt->folder, NULL);
+    if (!r || !absolute)
         abort();
     snprintf(r->net, sizeof r->net, "sb%d-", (int)getpid() % 100000);
     snprintf(r->programs, sizeof r->programs, "%s", absolute);
     snprintf(r->folder, sizeof r->folder, "%s/allreduce", absolute);
+    free(absolute);
     bench_unpin();
     if (script(r, "up", "up.log")) {
         static const char *const fields[] = {"seconds", "ratio_gloo", "ratio_openmpi"};
@@ -185,6 +187,7 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
         return;
     }
     write_configuration(r, MEMIF);
+    write_configuration(r, UDP);
     write_configuration(r, AF_PACKET);
     const double from = bench_wall_ns();
     for (; r->rounds < MAX_ROUNDS; r->rounds++) {
@@ -192,6 +195,7 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
         if (r->rounds > 0 && spent + spent / r->rounds > OF_TIME * opt->seconds * 1e9)
             break;
         run_system(r, MEMIF);
+        run_system(r, UDP);
         run_system(r, GLOO);
         run_system(r, OPENMPI);
     }
@@ -201,17 +205,21 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
     r->rounds++;
     script(r, "down", "down.log");
     put_seconds(result, r, "seconds", MEMIF);
+    put_seconds(result, r, "udp_seconds", UDP);
     put_seconds(result, r, "af_packet_seconds", AF_PACKET);
     put_seconds(result, r, "gloo_seconds", GLOO);
     put_seconds(result, r, "openmpi_seconds", OPENMPI);
     put_ratio(result, r, "ratio_gloo", GLOO, MEMIF);
     put_ratio(result, r, "ratio_openmpi", OPENMPI, MEMIF);
+    put_ratio(result, r, "udp_ratio_gloo", GLOO, UDP);
+    put_ratio(result, r, "udp_ratio_openmpi", OPENMPI, UDP);
     put_ratio(result, r, "af_packet_ratio_gloo", GLOO, AF_PACKET);
     put_ratio(result, r, "af_packet_ratio_openmpi", OPENMPI, AF_PACKET);
     bench_note(
         result,
         "%u float32 over %d workers in namespaces; seconds: Silken with memif ports, packets "
-        "of 256 elements, %u slots; Gloo and Open MPI over TCP on veth links and a bridge; "
+        "of 256 elements, %u slots; udp: kernel sockets on veth links; Gloo and Open MPI over TCP "
+        "on veth links and a bridge; "
         "%d rounds of %d",
         REDUCE_COUNT, REDUCE_WORKERS, SLOTS, r->rounds, REDUCE_TIMED);
     free(r);

@@ -2,7 +2,8 @@
 //
 // udp_worker: a SwitchML worker on kernel UDP sockets, over a veth pair between two network
 // namespaces. The other end is a process that sends each packet back, which is what a switch does
-// for a job of one worker. Processor time is the worker's thread alone; with veth it includes the
+// for a job of one worker; and what came as one message goes as one, as at a switch's port that
+// joins what it has cut. Processor time is the worker's thread alone; with veth it includes the
 // kernel's way of a packet into the other end's socket. iperf3 sends packets of the same size over
 // the same pair, one way, without looking at them.
 
@@ -20,12 +21,14 @@
 
 #include "bench/bench.h"
 #include "hosts/switchml/frame.h"
+#include "hosts/transport/segments.h"
 #include "silken/allreduce.h"
 
 #define COUNT     ((size_t)1 << 20)
 #define SLOTS     64u
 #define K         256u
 #define BURST     64u
+#define LARGE     65536u
 #define OURS      "10.99.0.1"
 #define THEIRS    "10.99.0.2"
 #define PORT      0xbee0
@@ -45,23 +48,33 @@ static void udp_bench_fail(const char *what) {
 
 // ---- the other end ----
 
+// Messages of up to 64 KB, with the length of their datagrams if they are several.
 static void udp_bench_echo(int fd) {
-    static uint8_t room[BURST][2048];
+    static uint8_t room[BURST][LARGE];
+    static union sk_segments_control control[BURST];
     struct mmsghdr messages[BURST];
     struct sockaddr_in from[BURST];
     struct iovec parts[BURST];
-    memset(messages, 0, sizeof messages);
-    for (unsigned i = 0; i < BURST; i++)
-        messages[i].msg_hdr =
-            (struct msghdr){.msg_name = &from[i], .msg_iov = &parts[i], .msg_iovlen = 1};
+    struct sk_segments s;
     for (;;) {
         for (unsigned i = 0; i < BURST; i++) {
             parts[i] = (struct iovec){room[i], sizeof room[i]};
-            messages[i].msg_hdr.msg_namelen = sizeof from[i];
+            messages[i].msg_hdr = (struct msghdr){.msg_name = &from[i],
+                                                  .msg_namelen = sizeof from[i],
+                                                  .msg_iov = &parts[i],
+                                                  .msg_iovlen = 1,
+                                                  .msg_control = control[i].room,
+                                                  .msg_controllen = sizeof control[i].room};
         }
         const int n = recvmmsg(fd, messages, BURST, MSG_WAITFORONE, NULL);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
+            struct msghdr *m = &messages[i].msg_hdr;
             parts[i].iov_len = messages[i].msg_len;
+            sk_segments_received(&s, m, messages[i].msg_len);
+            m->msg_controllen = 0;
+            if (s.size < s.length)
+                sk_segments_put(m, &control[i], (uint16_t)s.size);
+        }
         for (int sent = 0, now; n > 0 && sent < n; sent += now)
             if ((now = sendmmsg(fd, messages + sent, (unsigned)(n - sent), 0)) <= 0)
                 break;
@@ -77,7 +90,7 @@ static void udp_bench_other_end(int ready, int go) {
     if (unshare(CLONE_NEWNET) < 0 || write(ready, &c, 1) != 1 || read(go, &c, 1) != 1)
         _exit(1);
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on) < 0 ||
+    if (fd < 0 || setsockopt(fd, IPPROTO_UDP, SK_UDP_GRO, &on, sizeof on) < 0 ||
         bind(fd, (const struct sockaddr *)&self, sizeof self) < 0 || write(ready, &c, 1) != 1)
         _exit(1);
     udp_bench_echo(fd);

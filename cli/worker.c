@@ -156,11 +156,17 @@ static void print_verified(const struct work *w, uint64_t rounds) {
 
 static void cmd_worker_print_end(const struct work *w, bool good) {
     struct silken_stats s;
+    uint64_t sent, received;
 
     silken_stats(w->comm, &s);
     printf("%llu packets, %llu of them again, %llu answers, round trip %.0f us\n",
            (unsigned long long)s.packets_sent, (unsigned long long)s.retransmissions,
            (unsigned long long)s.answers, (double)s.rtt_ns / 1e3);
+    silken_segments(w->comm, &sent, &received);
+    if (sent > 0 || received > 0) {
+        printf("as UDP segments: %llu frames sent, %llu received\n", (unsigned long long)sent,
+               (unsigned long long)received);
+    }
     if (w->config.protocol == SILKEN_ATP) {
         printf("%llu losses noticed, %llu timeouts, %llu packets as floats, %llu marks, %llu "
                "aggregators rehashed\n",
@@ -315,6 +321,18 @@ static int cmd_worker_take_place(struct work *w) {
     return 0;
 }
 
+// Several lanes have the one device that was given, and its addresses.
+static void share_device(struct work *w) {
+    struct silken_config *c = &w->config;
+
+    c->device = w->lane[0].device;
+    c->worker_mac = w->lane[0].worker_mac;
+    c->worker_ip = w->lane[0].worker_ip;
+    c->cpu = w->lane[0].cpu;
+    c->lanes = w->shared;
+    c->lane = NULL;
+}
+
 int cmd_worker(int argc, char **argv) {
     static struct work w = {.elements = 25000000, .rounds = 5};
     int status;
@@ -337,6 +355,9 @@ int cmd_worker(int argc, char **argv) {
     }
     if (status == 0 && w.service.controller) {
         status = cmd_worker_take_place(&w);
+    }
+    if (w.shared > 1) {
+        share_device(&w);
     }
     status = status ? status : cmd_worker_run(&w);
     job_file_free(&w.job);

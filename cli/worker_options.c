@@ -28,7 +28,12 @@ const char work_usage[] =
     "                      Each further device starts another lane with its own thread; --mac, "
     "--ip\n"
     "                      and --cpu apply to the preceding device\n"
+    "  --lanes N           lanes of one device udp:, each with its own thread and sockets, 1 to 16 "
+    "(1)\n"
     "  --cpu N             processor of that lane's thread (any)\n"
+    "  --no-segments       a device udp: gives packets to the kernel one by one, not those of a "
+    "burst\n"
+    "                      as one frame: for a switch in software that does not know such frames\n"
     "  --elements N        elements of a tensor (25000000)\n"
     "  --rounds N          tensors to sum (5)\n"
     "  --seed N            seed of the values; the same at all workers (0)\n"
@@ -95,7 +100,9 @@ enum {
     CONTROLLER,
     JOB_NAME,
     TOKEN_FILE,
-    WAIT
+    WAIT,
+    LANES,
+    NO_SEGMENTS
 };
 
 static const struct option options[] = {
@@ -128,6 +135,8 @@ static const struct option options[] = {
     {"job-name", required_argument, NULL, JOB_NAME},
     {"token-file", required_argument, NULL, TOKEN_FILE},
     {"wait", required_argument, NULL, WAIT},
+    {"lanes", required_argument, NULL, LANES},
+    {"no-segments", no_argument, NULL, NO_SEGMENTS},
     {NULL, 0, NULL, 0},
 };
 
@@ -163,7 +172,7 @@ static int worker_options_take_number(struct work *w, int option, const char *va
         [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
         [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
         [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,    [SEED - RANK] = UINT32_MAX,
-        [WAIT - RANK] = 86400000,
+        [WAIT - RANK] = 86400000,    [LANES - RANK] = 16,
     };
     struct silken_config *c = &w->config;
     uint64_t n;
@@ -202,6 +211,9 @@ static int worker_options_take_number(struct work *w, int option, const char *va
         break;
     case WAIT:
         w->service.wait_ms = (uint32_t)n;
+        break;
+    case LANES:
+        w->shared = (uint32_t)n;
         break;
     case RTO_MIN:
         c->rto_min_us = (uint32_t)n;
@@ -244,7 +256,7 @@ static int take_protocol(struct work *w, const char *value) {
 static bool is_only_switchml(int option) {
     return option == WORKERS || option == MAC || option == IP || option == PORT ||
            option == SWITCH_MAC || option == SWITCH_IP || option == JOB || option == POOL ||
-           option == PACKET || option == TYPE || option == F16;
+           option == PACKET || option == TYPE || option == F16 || option == LANES;
 }
 
 static bool take_service_option(struct silken_service *s, int option, const char *value) {
@@ -278,6 +290,9 @@ static int worker_options_take(struct work *w, int option, char *value) {
         return 0;
     case FIRST:
         return worker_options_take_first(w, value);
+    case NO_SEGMENTS:
+        w->config.no_segments = true;
+        return 0;
     case NO_SESSION:
         w->config.no_session = true;
         return 0;
@@ -329,6 +344,9 @@ static int worker_options_check_switchml(const struct work *w) {
     }
     if (w->config.lanes == 0 || w->config.workers == 0) {
         return cli_misused("worker", "--workers and at least one --device are needed");
+    }
+    if (w->shared > 1 && w->config.lanes > 1) {
+        return cli_misused("worker", "--lanes goes with one --device, which is udp:");
     }
     return 0;
 }

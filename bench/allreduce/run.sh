@@ -7,10 +7,10 @@
 #                          NETs, which their links end in
 #   run.sh down NET
 #   run.sh SYSTEM NET PROGRAMS FOLDER SLOTS
-#                          memif, af_packet (Silken), gloo or openmpi: four ranks, once; what rank r
+#                          memif, udp, af_packet (Silken), gloo or openmpi: four ranks, once; what rank r
 #                          prints goes to FOLDER/SYSTEM.r
 #
-# Of the kernel's own traffic the links are joined by a bridge; for Silken on af_packet they are taken
+# Of the kernel's own traffic the links are joined by a bridge; for Silken on udp and af_packet they are taken
 # out of it, and the switch is what joins them.
 set -eu
 what=$1
@@ -27,6 +27,8 @@ up() {
         ip -n "${net}s" link set dev "p$r" master fabric up
         ip -n "$net$r" addr add "10.77.0.$((r + 1))/24" dev eth0
         ip -n "$net$r" link set lo up
+        # as Silken's switch has the rank
+        ip -n "$net$r" link set dev eth0 address "02:00:00:00:00:0$r"
         ip -n "$net$r" link set eth0 up
     done
 }
@@ -44,6 +46,15 @@ bridge() { # on|off
         else
             ip -n "${net}s" link set dev "p$r" nomaster
         fi
+    done
+}
+
+# The ranks' addresses in Silken's job, for its kernel sockets. Open MPI must not see them.
+addresses() { # add|del
+    for r in $ranks; do
+        ip -n "$net$r" addr "$1" "10.0.0.$((r + 1))/24" dev eth0
+        [ "$1" = del ] ||
+            ip -n "$net$r" neighbour replace 10.0.0.254 lladdr 02:00:00:00:00:fe dev eth0
     done
 }
 
@@ -74,7 +85,8 @@ finish() {
         kill "$switch" 2>/dev/null || true
         wait "$switch" || true
     fi
-    [ "$what" != af_packet ] || bridge on
+    case "$what" in af_packet | udp) bridge on ;; esac
+    [ "$what" != udp ] || addresses del
     exit $status
 }
 
@@ -120,6 +132,13 @@ case "$what" in
         trap finish EXIT
         trap 'exit 1' TERM INT
         with_switch afpacket:eth0 afpacket:eth0 afpacket:eth0 afpacket:eth0
+        ;;
+    udp)
+        bridge off
+        addresses add
+        trap finish EXIT
+        trap 'exit 1' TERM INT
+        with_switch udp: udp: udp: udp:
         ;;
     gloo)
         store=$(mktemp -d "$folder/gloo.XXXXXX")

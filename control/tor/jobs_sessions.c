@@ -122,10 +122,8 @@ static const struct sessions_job_ops js_ops = {.open = js_open,
                                                .audiences = js_audiences};
 
 void jobs_sessions_init(struct tor *t, struct jobs_job *job) {
-    const struct gather_config as = {.protocol = SESSION_SWITCHML,
-                                     .workers = (uint32_t)job->n_workers,
-                                     .lanes = 1,
-                                     .slots = job->count};
+    const struct gather_config as = {
+        .protocol = SESSION_SWITCHML, .workers = (uint32_t)job->n_workers, .slots = job->count};
     job->tor = t;
     if (job->has_sessions)
         sessions_job_init(&job->sessions, &js_ops, job, job->number,
@@ -254,8 +252,11 @@ bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept) {
                  *number = json_object_get(s, "number");
     uint64_t id, nonce[JOBS_WORKERS];
     if (!job->has_sessions || job->protocol == JOBS_ATP || !json_is_integer(number) ||
-        json_integer_value(number) < 1 || json_integer_value(number) > LAST_NUMBER ||
-        !read_hexadecimal(json_object_get(s, "id"), &id) ||
+        json_integer_value(number) < 1 || json_integer_value(number) > LAST_NUMBER)
+        return false;
+    tor_jobs(job->tor)->last_session = (uint16_t)json_integer_value(number);
+    // of workers with several lanes nobody is asked how far it got: their session is over
+    if (!read_hexadecimal(json_object_get(s, "id"), &id) ||
         json_array_size(nonces) != job->n_workers)
         return false;
     for (size_t i = 0; i < job->n_workers; i++)
@@ -266,6 +267,5 @@ bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept) {
     job->sessions.id = id;
     gather_audiences(job->sessions.gather, true);
     gather_resume(job->sessions.gather, job->session, id, 1, nonce);
-    tor_jobs(job->tor)->last_session = job->session;
     return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "af_packet/segment.h"
+#include "base/bytes.h"
 
 // The frame that 'j' and the payloads of the packets are. malloc'ed to its length.
 static inline uint8_t *again_joined(const struct af_packet_joined *j,
@@ -29,6 +30,20 @@ static inline uint8_t *again_joined(const struct af_packet_joined *j,
     return frame;
 }
 
+// Whether the packet is 'piece', which has a right checksum where a datagram's own is 0.
+static inline bool again_equal(const struct af_packet_segment *s, const struct af_packet_frame *f,
+                               const uint8_t *piece, uint32_t bytes) {
+    const uint32_t sum = s->transport + 6, addresses = s->network + (s->v6 ? 8 : 12);
+    if (bytes != f->length || s->tcp || f->data[sum] || f->data[sum + 1])
+        return bytes == f->length && memcmp(piece, f->data, bytes) == 0;
+    uint32_t start = bytes - s->transport + 17;
+    for (uint32_t k = 0; k < (s->v6 ? 32u : 8u); k += 2)
+        start += get16(piece + addresses + k);
+    return internet_checksum(start, piece + s->transport, bytes - s->transport) == 0 &&
+           get16(piece + sum) != 0 && memcmp(piece, f->data, sum) == 0 &&
+           memcmp(piece + sum + 2, f->data + sum + 2, bytes - sum - 2) == 0;
+}
+
 // Whether it is cut into these packets, and its payload is theirs.
 static inline bool again_same(const struct af_packet_joined *j,
                               const struct af_packet_frame *packets, unsigned n) {
@@ -44,11 +59,33 @@ static inline bool again_same(const struct af_packet_joined *j,
         if (!piece)
             abort();
         af_packet_segment_piece(&s, i, piece, bytes);
-        good = bytes == packets[i].length && memcmp(piece, packets[i].data, bytes) == 0;
+        good = again_equal(&s, &packets[i], piece, bytes);
         free(piece);
     }
     free(frame);
     return good;
+}
+
+// Who gets this datagram has just sent several as one. Nothing of a packet that is none.
+static inline void again_takes(struct af_packet_takers *takers, const struct af_packet_frame *f) {
+    const struct virtio_net_hdr v = {.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4, .gso_size = 0xffff};
+    struct af_packet_segment s;
+    uint8_t swapped[16], *copy = malloc(f->length ? f->length : 1);
+    if (!copy)
+        abort();
+    memcpy(copy, f->data, f->length);
+    if (af_packet_segment_open(&s, copy, f->length, &v)) {
+        uint8_t *addresses = copy + s.network + (s.v6 ? 8 : 12);
+        const uint32_t n = s.v6 ? 16 : 4;
+        memcpy(swapped, addresses, n);
+        memcpy(addresses, addresses + n, n);
+        memcpy(addresses + n, swapped, n);
+        memcpy(swapped, copy + s.transport, 2);
+        memcpy(copy + s.transport, copy + s.transport + 2, 2);
+        memcpy(copy + s.transport + 2, swapped, 2);
+        af_packet_taker(takers, &s);
+    }
+    free(copy);
 }
 
 #endif

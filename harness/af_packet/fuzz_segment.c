@@ -3,7 +3,8 @@
 // libFuzzer target: frames that a host leaves to its card to cut, and packets that may be joined
 // (af_packet/segment.c). The first byte says which. A segment: struct virtio_net_hdr and a frame.
 // Packets: a length of two bytes before each; by the first byte their checksums are made right,
-// since nobody guesses these. What is joined must be cut into the same packets.
+// since nobody guesses these, and their receivers take several datagrams as one. What is joined
+// must be cut into the same packets.
 #include "harness/af_packet/again.h"
 
 #define PACKETS 40u
@@ -55,8 +56,9 @@ static void make_right(struct af_packet_frame *f) {
     }
 }
 
-static void join(const uint8_t *data, size_t size, bool right) {
+static void join(const uint8_t *data, size_t size, bool right, bool taken) {
     static uint8_t payload[AF_PACKET_SEGMENT_BYTES];
+    struct af_packet_takers takers = {.now = 1};
     struct af_packet_frame frames[PACKETS];
     unsigned n = 0;
     while (n < PACKETS && size >= 2) {
@@ -71,13 +73,15 @@ static void join(const uint8_t *data, size_t size, bool right) {
         frames[n].length = length;
         if (right)
             make_right(&frames[n]);
+        if (taken)
+            again_takes(&takers, &frames[n]);
         data += length;
         size -= length;
         n++;
     }
     for (unsigned at = 0; at < n;) {
         struct af_packet_joined j = {.payload = at % 2 ? NULL : payload};
-        const unsigned k = af_packet_join(&j, frames + at, n - at);
+        const unsigned k = af_packet_join(&j, frames + at, n - at, &takers);
         if (k < 1 || k > n - at || (k > 1 && !again_same(&j, frames + at, k)))
             abort();
         at += k;
@@ -92,6 +96,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (data[0] & 1)
         cut(data + 1, size - 1);
     else
-        join(data + 1, size - 1, data[0] & 2);
+        join(data + 1, size - 1, data[0] & 2, data[0] & 4);
     return 0;
 }

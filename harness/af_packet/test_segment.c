@@ -28,7 +28,7 @@ static uint32_t draw(uint32_t below) { // splitmix64
 // ---- packets, one by one ----
 
 struct stream {
-    bool v6, tcp;
+    bool v6, tcp, unsummed;
     unsigned tags, ip_options, tcp_options; // words
     uint32_t size, bytes;                   // of a packet's payload, and of all
     uint32_t sequence;
@@ -42,6 +42,7 @@ static uint8_t packets[PIECES][ROOM];
 static struct af_packet_frame frames[PIECES];
 static uint8_t large[AF_PACKET_SEGMENT_BYTES];
 static struct stream st;
+static struct af_packet_takers takers;
 static uint8_t payload[AF_PACKET_SEGMENT_BYTES];
 
 static uint8_t *b16(uint8_t *at, uint32_t v) {
@@ -125,13 +126,14 @@ static uint32_t write_packet(uint8_t *frame, uint32_t i, uint32_t n, uint32_t fr
     uint32_t sum = left ? pseudo : ~add(pseudo, transport, behind) & 0xffff;
     if (!left && !st.tcp && sum == 0)
         sum = 0xffff;
-    b16(field, sum);
+    b16(field, st.unsummed && !left ? 0 : sum);
     return (uint32_t)(at + bytes - frame);
 }
 
 static void draw_stream(void) {
     st.v6 = draw(2);
     st.tcp = draw(3);
+    st.unsummed = false;
     st.tags = draw(4) ? 0 : draw(3);
     st.ip_options = st.v6 || draw(4) ? 0 : draw(11);
     st.tcp_options = draw(2) ? 3 : draw(11);
@@ -173,6 +175,17 @@ static struct virtio_net_hdr header_of(void) {
                                    .csum_offset = st.tcp ? 16 : 6};
 }
 
+// Datagrams may be without checksums, as a switch sends them, and whoever gets them takes them
+// joined, or not.
+static bool draw_receiver(void) {
+    const bool takes = draw(4);
+    memset(&takers, 0, sizeof takers);
+    takers.now = 1 + draw(1000000);
+    if (takes)
+        again_takes(&takers, &frames[0]);
+    return takes;
+}
+
 // ---- tests ----
 
 static void test_cut(void **state) {
@@ -209,7 +222,7 @@ static void test_cut(void **state) {
 static void check_whole(const struct af_packet_segment *s, unsigned n) {
     struct af_packet_joined j = {0}, whole = {0};
     struct af_packet_whole w;
-    const bool one = n > 1 && af_packet_join(&j, frames, n) == n;
+    const bool one = n > 1 && af_packet_join(&j, frames, n, NULL) == n;
     assert_int_equal(af_packet_segment_whole(s, &whole), one);
     if (!one)
         return;
@@ -280,10 +293,19 @@ static void test_join(void **state) {
     for (seed = 1; seed < 400; seed++) {
         const uint64_t kept = seed;
         draw_stream();
+        st.unsummed = !st.tcp && draw(2);
         const unsigned n = write_all();
+        const bool together = draw_receiver() || st.tcp;
         struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
-        assert_int_equal(af_packet_join(&j, frames, n), st.tcp ? n : 1); // datagrams are left alone
-        if (n > 1 && st.tcp) {
+        assert_int_equal(af_packet_join(&j, frames, n, &takers), together ? n : 1);
+        if (!st.tcp) { // nobody has asked for it
+            takers.now += AF_PACKET_TAKES_NS;
+            assert_int_equal(af_packet_join(&j, frames, n, &takers), 1);
+            assert_int_equal(af_packet_join(&j, frames, n, NULL), 1);
+            takers.now -= AF_PACKET_TAKES_NS;
+            af_packet_join(&j, frames, n, &takers);
+        }
+        if (n > 1 && together) {
             const struct virtio_net_hdr v = header_of();
             const uint32_t length = write_packet(large, 0, n, 0, st.bytes, true);
             uint32_t bytes;
@@ -329,12 +351,14 @@ static void test_join_disturbed(void **state) {
         draw_stream();
         if (st.tcp && !draw(8))
             st.flags = (uint8_t)draw(256);
+        st.unsummed = !st.tcp && draw(2);
         const unsigned n = write_all();
+        draw_receiver();
         for (unsigned times = draw(4); times > 0; times--)
             disturb(n);
         for (unsigned at = 0; at < n;) {
             struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
-            const unsigned k = af_packet_join(&j, frames + at, n - at);
+            const unsigned k = af_packet_join(&j, frames + at, n - at, &takers);
             assert_in_range(k, 1, n - at);
             if (k > 1)
                 assert_true(again_same(&j, frames + at, k));
@@ -355,11 +379,12 @@ static void test_damaged(void **state) {
         const uint64_t kept = seed;
         draw_stream();
         const unsigned n = write_all(), i = draw(n);
+        const bool together = draw_receiver() || st.tcp;
         struct af_packet_joined j = {0};
         const struct virtio_net_hdr v = header_of();
         frames[i].data[v.hdr_len] ^= 0x10;
-        const unsigned k = af_packet_join(&j, frames, n);
-        assert_int_equal(k, i == 0 || !st.tcp ? 1 : i);
+        const unsigned k = af_packet_join(&j, frames, n, &takers);
+        assert_int_equal(k, i == 0 || !together ? 1 : i);
         seed = kept;
     }
 }

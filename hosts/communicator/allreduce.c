@@ -120,7 +120,8 @@ static void allreduce_say(void *context, const char *text) {
     pthread_mutex_unlock(&c->saying);
 }
 
-// What lane 'i' is told: the configuration's list, or without one its own members.
+// What lane 'i' is told: the configuration's list, or without one its own members, of which the
+// processor is the first lane's.
 static struct silken_lane lane_config(const struct silken_config *f, uint32_t i) {
     if (f->lane)
         return f->lane[i];
@@ -129,7 +130,7 @@ static struct silken_lane lane_config(const struct silken_config *f, uint32_t i)
         .worker_ip = f->worker_ip,
         .worker_port = f->worker_port,
         .device = f->device,
-        .cpu = f->cpu,
+        .cpu = i == 0 ? f->cpu : -1,
         .transport = f->transport,
     };
 }
@@ -144,13 +145,19 @@ static int allreduce_make_engine(struct silken_comm *c, uint32_t i, char *why, s
 }
 
 // A device that is udp:, which has to know the station's addresses.
-static int open_sockets(struct sk_transport **transport, const struct silken_config *f,
+static int open_sockets(struct sk_transport **transport, const struct silken_config *f, uint32_t i,
                         const struct silken_lane *l, char *why, size_t why_cap) {
     struct sk_station station;
-    int rc = sk_station_resolve(&station, f, l, why, why_cap);
+    int rc = sk_station_resolve(&station, f, i, l, why, why_cap);
+    struct sk_transport_station at = {.self = station.worker, .single = f->no_segments};
 
-    return rc ? rc
-              : sk_transport_open_at(transport, l->device, l->cpu, &station.worker, why, why_cap);
+    if (sk_station_is_shared(f)) {
+        at.peer = station.fabric;
+        at.lane = i;
+        at.lanes = f->lanes;
+    }
+
+    return rc ? rc : sk_transport_open_at(transport, l->device, l->cpu, &at, why, why_cap);
 }
 
 static int allreduce_make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
@@ -166,15 +173,31 @@ static int allreduce_make_transport(struct silken_comm *c, uint32_t i, char *why
         return SILKEN_ERR_INVALID;
     }
     return sk_transport_udp_address(l.device)
-               ? open_sockets(transport, &c->config, &l, why, why_cap)
+               ? open_sockets(transport, &c->config, i, &l, why, why_cap)
                : sk_transport_open(transport, l.device, l.cpu, why, why_cap);
 }
 
+// Of a switch, of which lanes of one device have one each.
+#define SWITCHML_FIRST_PORT 0xbee0u
+#define SWITCHML_LAST_PORT  0xbeefu
+
 static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
-    if (f->lanes > SILKEN_MAX_LANES || (f->lanes > 1 && !f->lane)) {
+    const bool sockets = f->device && !f->transport && sk_transport_udp_address(f->device);
+
+    if (f->lanes > SILKEN_MAX_LANES || (sk_station_is_shared(f) && !sockets)) {
         snprintf(why, why_cap,
-                 "there can be 1 to %d lanes; if there are several, each must be described",
+                 "there can be 1 to %d lanes; if there are several, each must be described, unless "
+                 "the device is udp:",
                  SILKEN_MAX_LANES);
+        return SILKEN_ERR_INVALID;
+    }
+    if (sk_station_is_shared(f) && f->protocol == SILKEN_SWITCHML &&
+        (f->switch_port < SWITCHML_FIRST_PORT ||
+         f->switch_port + f->lanes - 1 > SWITCHML_LAST_PORT)) {
+        snprintf(why, why_cap,
+                 "lanes of one device need a port of the switch each, of %u to %u: %u lanes from "
+                 "port %u on do not fit",
+                 SWITCHML_FIRST_PORT, SWITCHML_LAST_PORT, f->lanes, f->switch_port);
         return SILKEN_ERR_INVALID;
     }
     return 0;
@@ -694,6 +717,12 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
         struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
         allreduce_add_stats(stats, &lane, whole);
     }
+}
+
+void silken_segments(struct silken_comm *comm, uint64_t *sent, uint64_t *received) {
+    *sent = *received = 0;
+    for (uint32_t i = 0; i < comm->lanes; i++)
+        sk_lane_segments(&comm->lane[i], sent, received);
 }
 
 int silken_dlcp_layer(struct silken_comm *comm, uint32_t layer, uint32_t layers) {

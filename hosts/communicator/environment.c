@@ -41,6 +41,7 @@ static const struct environment_variable environment_variables[] = {
     {"SILKEN_POOL", ENVIRONMENT_U32, ENVIRONMENT_AT(pool_size), 1, 16384},
     {"SILKEN_K", ENVIRONMENT_U16, ENVIRONMENT_AT(k), 32, 256},
     {"SILKEN_CPU", ENVIRONMENT_INT, ENVIRONMENT_AT(cpu), 0, 1023},
+    {"SILKEN_LANES", ENVIRONMENT_U32, ENVIRONMENT_AT(lanes), 1, 16},
     {"SILKEN_RTO_MIN_US", ENVIRONMENT_U32, ENVIRONMENT_AT(rto_min_us), 1, 60000000},
     {"SILKEN_RTO_MAX_US", ENVIRONMENT_U32, ENVIRONMENT_AT(rto_max_us), 1, 60000000},
     {"SILKEN_RTO_INITIAL_US", ENVIRONMENT_U32, ENVIRONMENT_AT(rto_initial_us), 1, 60000000},
@@ -49,6 +50,7 @@ static const struct environment_variable environment_variables[] = {
     {"SILKEN_PROGRESS_THREAD", ENVIRONMENT_FLAG, ENVIRONMENT_AT(progress_thread), 0, 1},
     {"SILKEN_SESSION", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_session), 0, 1},
     {"SILKEN_F16", ENVIRONMENT_FLAG, ENVIRONMENT_AT(f16), 0, 1},
+    {"SILKEN_SEGMENTS", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_segments), 0, 1},
 };
 
 // Who starts processes tells them their places; ours go first.

@@ -110,6 +110,8 @@ static void publish_stats(struct sk_lane *l) {
         .tx_full = t->tx_full,
         .rx_dropped = t->rx_dropped,
     };
+    l->tx_joined = t->tx_joined;
+    l->rx_joined = t->rx_joined;
     l->drive.engine->ops->stats(l->drive.engine, &l->stats);
 }
 
@@ -360,4 +362,11 @@ struct silken_stats sk_lane_stats(struct sk_lane *l) {
     stats = l->stats;
     pthread_mutex_unlock(&l->lock);
     return stats;
+}
+
+void sk_lane_segments(struct sk_lane *l, uint64_t *sent, uint64_t *received) {
+    pthread_mutex_lock(&l->lock);
+    *sent += l->tx_joined;
+    *received += l->rx_joined;
+    pthread_mutex_unlock(&l->lock);
 }

@@ -58,6 +58,7 @@ struct sk_lane {
     int fault;    // why no more shares are taken, or 0
     void *places; // for the engine's move(), or NULL
     struct silken_stats stats;
+    uint64_t tx_joined, rx_joined; // of the transport's
 
     bool has_lock, has_thread;
     pthread_t thread;
@@ -109,5 +110,8 @@ int sk_lane_fault(struct sk_lane *lane);
 
 // The lane's counters; a share counts as a tensor.
 struct silken_stats sk_lane_stats(struct sk_lane *lane);
+
+// Adds the lane's frames that went and came as one with others.
+void sk_lane_segments(struct sk_lane *lane, uint64_t *sent, uint64_t *received);
 
 #endif

@@ -229,7 +229,7 @@ static int protocol_switchml_make(struct sk_engine **made, const struct silken_c
     const char *fault = "out of memory";
     struct sk_station station;
     struct engine *e;
-    int rc = sk_station_resolve(&station, f, lane, why, why_cap);
+    int rc = sk_station_resolve(&station, f, i, lane, why, why_cap);
 
     if (rc != 0)
         return rc;

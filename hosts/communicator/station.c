@@ -48,13 +48,15 @@ static int station_of_sockets(struct sk_station *s, const struct silken_config *
     return station_own_ip(s, lane->worker_ip, device, why, why_cap);
 }
 
-int sk_station_resolve(struct sk_station *s, const struct silken_config *f,
+int sk_station_resolve(struct sk_station *s, const struct silken_config *f, uint32_t i,
                        const struct silken_lane *lane, char *why, size_t why_cap) {
     const char *device =
         lane->device && !lane->transport ? sk_transport_udp_address(lane->device) : NULL;
 
     *s = (struct sk_station){.worker = {.port = lane->worker_port},
                              .fabric = {.port = f->switch_port}};
+    if (sk_station_is_shared(f))
+        s->fabric.port = (uint16_t)(f->switch_port + i);
     if (device)
         return station_of_sockets(s, f, lane, device, why, why_cap);
     if (!sk_endpoint_parse(&s->worker, lane->worker_mac, lane->worker_ip, lane->worker_port) ||

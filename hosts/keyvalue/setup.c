@@ -135,7 +135,8 @@ int keyvalue_setup(struct keyvalue_setup *s, const struct silken_kv_config *conf
     if (rc == 0 && !config->device)
         rc = setup_refuse(why, why_cap, "device is missing");
     if (rc == 0)
-        rc = sk_transport_open_at(&s->transport, config->device, -1, &s->self, why, why_cap);
+        rc = sk_transport_open_at(&s->transport, config->device, -1,
+                                  &(struct sk_transport_station){.self = s->self}, why, why_cap);
     if (rc)
         keyvalue_clear(s);
     return rc;

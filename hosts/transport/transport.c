@@ -110,7 +110,7 @@ static const char *parse_faults(const char *text, struct sk_faults *f) {
 }
 
 static int open_faulty(struct sk_transport **t, const char *text, int cpu,
-                       const struct sk_endpoint *self, char *why, size_t why_cap) {
+                       const struct sk_transport_station *station, char *why, size_t why_cap) {
     struct sk_transport *inner;
     struct sk_faults faults;
     const char *device = parse_faults(text, &faults);
@@ -123,7 +123,7 @@ static int open_faulty(struct sk_transport **t, const char *text, int cpu,
                  text);
         return SILKEN_ERR_INVALID;
     }
-    rc = sk_transport_open_at(&inner, device, cpu, self, why, why_cap);
+    rc = sk_transport_open_at(&inner, device, cpu, station, why, why_cap);
     return rc ? rc : sk_transport_faulty_open(t, inner, &faults);
 }
 
@@ -142,13 +142,13 @@ int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char
 }
 
 int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
-                         const struct sk_endpoint *self, char *why, size_t why_cap) {
+                         const struct sk_transport_station *station, char *why, size_t why_cap) {
     const char *rest;
 
     if ((rest = behind(device, "faulty:")))
-        return open_faulty(t, rest, cpu, self, why, why_cap);
+        return open_faulty(t, rest, cpu, station, why, why_cap);
     if ((rest = behind(device, "udp:")))
-        return sk_transport_udp_open(t, rest, self, why, why_cap);
+        return sk_transport_udp_open(t, rest, station, why, why_cap);
     if ((rest = behind(device, "afpacket:")))
         return sk_transport_afpacket_open(t, rest, why, why_cap);
     rest = behind(device, "dpdk:");

@@ -32,6 +32,7 @@
 //
 //     transport.c  device strings; counts
 //     ring.c, afpacket.c, udp.c, memif.c, faulty.c  the kinds
+//     segments.c   several datagrams as one (segments.h)
 //     module.c     kinds that are loaded when a device asks for them
 #ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 #define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
@@ -54,11 +55,23 @@ struct sk_frame {
     uint32_t len; // bytes, without the Ethernet checksum
 };
 
+// The station that opens a device, as udp: wants to know it.
+struct sk_transport_station {
+    struct sk_endpoint self;
+    // Of a station whose lanes have one address between them: which of them this is, and the
+    // switch's port that answers it, unlike the others'. Lanes are opened in their order. 'lanes' 0
+    // or 1: it has the address alone, and 'peer' is not looked at.
+    struct sk_endpoint peer;
+    unsigned lane, lanes;
+    bool single; // frames go to the kernel one by one
+};
+
 struct sk_transport_stats {
     uint64_t tx_frames, tx_bytes;
     uint64_t tx_full; // frames offered and not taken: the way out was full or the link down
     uint64_t rx_frames, rx_bytes;
     uint64_t rx_dropped; // frames that came and could not be handed up: too long, or no memory
+    uint64_t tx_joined, rx_joined; // of the frames sent and received: with others as one (udp.c)
 };
 
 struct sk_transport;
@@ -99,9 +112,9 @@ struct sk_transport {
 int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char *why,
                       size_t why_cap);
 
-// The same for the station 'self', of which a device may want to know the addresses (udp:).
+// The same for a station, of which a device may want to know the addresses (udp:).
 int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
-                         const struct sk_endpoint *self, char *why, size_t why_cap);
+                         const struct sk_transport_station *station, char *why, size_t why_cap);
 
 // See the operations of the same names. close accepts NULL.
 size_t sk_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n);
@@ -127,12 +140,13 @@ int sk_transport_ring_open(struct sk_transport *ends[2], uint32_t capacity);
 int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *why,
                                size_t why_cap);
 
-// Kernel UDP sockets of a station: its IP address is 'ip', or that of 'self' if the text is empty;
-// its UDP port is that of 'self', and frames from and to SESSION_PORT pass too. No privileges are
-// needed, but the address has to be one of this host's, and nobody else may have these ports of
-// it.
-int sk_transport_udp_open(struct sk_transport **t, const char *ip, const struct sk_endpoint *self,
-                          char *why, size_t why_cap);
+// Kernel UDP sockets of a station: its IP address is 'ip', or that of 'station' if the text is
+// empty; its UDP port is that of 'station', and frames from and to SESSION_PORT pass too. No
+// privileges are needed, but the address has to be one of this host's, and nobody else may have
+// these ports of it but other lanes of the station. What several frames to one receiver have in
+// common goes to the kernel once (UDP segmentation offload), if it can do that: stats say so.
+int sk_transport_udp_open(struct sk_transport **t, const char *ip,
+                          const struct sk_transport_station *station, char *why, size_t why_cap);
 
 // Of a device string that says udp:, also within faulty:, what follows; else NULL.
 const char *sk_transport_udp_address(const char *device);

@@ -60,7 +60,8 @@ class Config(ctypes.Structure):
                 ("rto_min_us", ctypes.c_uint32), ("rto_max_us", ctypes.c_uint32),
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
-                ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p), ("dlcp", Dlcp)]
+                ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p), ("dlcp", Dlcp),
+                ("audiences", ctypes.c_bool), ("no_segments", ctypes.c_bool)]
 
 
 class DlcpStats(ctypes.Structure):
@@ -107,6 +108,8 @@ def declare(lib):
     lib.silken_dlcp_job_stats.argtypes = [comm, ctypes.POINTER(DlcpStats)]
     lib.silken_stats.restype = None
     lib.silken_stats.argtypes = [comm, ctypes.POINTER(Stats)]
+    lib.silken_segments.restype = None
+    lib.silken_segments.argtypes = [comm, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_uint64)]
     return lib
 
 

@@ -119,8 +119,10 @@ class Communicator:
         """The communicator's counters, as a dictionary of numbers."""
         stats = _library.Stats()
         self._lib.silken_stats(self._handle(), ctypes.byref(stats))
-        return {name: getattr(stats, name) for name, _ in _library.Stats._fields_
-                if name != "ignored"}
+        sent, received = ctypes.c_uint64(), ctypes.c_uint64()
+        self._lib.silken_segments(self._handle(), ctypes.byref(sent), ctypes.byref(received))
+        return {**{name: getattr(stats, name) for name, _ in _library.Stats._fields_ if name != "ignored"},
+                "tx_segments": sent.value, "rx_segments": received.value}
 
     def _handle(self):
         if self._comm is None:

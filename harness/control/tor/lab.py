@@ -13,16 +13,21 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 
 SILKEN = os.path.join(os.environ.get("BUILD", "build"), "silken")
 HERE = os.path.dirname(os.path.abspath(__file__))
-SIOCETHTOOL, ETHTOOL_STSO = 0x8946, 0x1f
+SIOCETHTOOL, ETHTOOL_STXCSUM, ETHTOOL_STSO = 0x8946, 0x17, 0x1f
 
 
 def stop_joining(interface):
     """The interface cuts no segments, so the port on it sends packets one by one."""
-    asked = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_STSO, 0))
+    set_offload(interface, ETHTOOL_STSO, 0)
+
+
+def set_offload(interface, command, on):
+    asked = ctypes.create_string_buffer(struct.pack("II", command, on))
     with socket.socket() as s:
         fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(asked)))
 
@@ -68,6 +73,11 @@ class Host:
             self.ip("neighbour", "add", address, "lladdr", mac, "dev", self.interface)
         for prefix, by in self.routes:
             self.ip("route", "add", prefix, "via", by)
+
+    def checksums(self, on):
+        """Whether the host leaves checksums, and segments with them, to its interface."""
+        run("ip", "netns", "exec", self.namespace, sys.executable, "-c",
+            f"import sys; sys.path[:0] = [{HERE!r}]; import lab; lab.set_offload('{self.inside}', lab.ETHTOOL_STXCSUM, {int(on)})")
 
     def ask(self, do, **arguments):
         self.process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")

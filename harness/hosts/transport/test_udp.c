@@ -3,12 +3,15 @@
 // Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between
 // addresses of the loopback interface that only this process has; of both kinds, the station's own
 // and sessions'; an ICMP error changes nothing, and what cannot be bound is said.
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -17,8 +20,26 @@
 #include "session/message.h"
 
 #define SECOND UINT64_C(1000000000)
+#define LANES  4u
 
 static char why[256];
+
+// The kernel's, but for messages of several datagrams when it is to refuse these.
+static int refusal; // errno; 0: nothing is refused
+static unsigned refused, messages_sent;
+
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags) {
+    for (unsigned i = 0; i < n && refusal; i++)
+        if (messages[i].msg_hdr.msg_controllen > 0) {
+            if (i > 0)
+                return (int)syscall(SYS_sendmmsg, fd, messages, i, flags);
+            refused++;
+            errno = refusal;
+            return -1;
+        }
+    messages_sent += n;
+    return (int)syscall(SYS_sendmmsg, fd, messages, n, flags);
+}
 
 // Station 'n' of this process.
 static struct sk_endpoint station(unsigned n) {
@@ -28,7 +49,7 @@ static struct sk_endpoint station(unsigned n) {
 }
 
 static struct sk_transport *open_station(unsigned n) {
-    const struct sk_endpoint self = station(n);
+    const struct sk_transport_station self = {.self = station(n)};
     struct sk_transport *t = NULL;
 
     if (sk_transport_open_at(&t, "udp:", -1, &self, why, sizeof why) != 0)
@@ -121,6 +142,135 @@ static void test_a_mixed_burst_goes_whole(void **state) {
     sk_transport_close(tb);
 }
 
+// Of the next burst: lengths of which some are alike, and shorter ones between.
+static size_t burst_length(unsigned i, unsigned round) {
+    static const size_t alike[] = {1034, 138, 1, SK_MAX_FRAME - SK_UDP_BYTES};
+
+    return i % 11 == round % 11 ? 1 + i : alike[round % 4];
+}
+
+// Sends a burst and checks that all of it comes, in its order.
+static void pass_burst(struct sk_transport *a, const struct sk_endpoint *from,
+                       struct sk_transport *b, const struct sk_endpoint *to, unsigned n,
+                       unsigned round) {
+    static uint8_t room[SK_BURST][SK_MAX_FRAME];
+    struct sk_frame frames[SK_BURST] = {{0}}, got[SK_BURST];
+    unsigned seen = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        frames[i] = frame_of(room[i], from, to, burst_length(i, round), i + round);
+    assert_int_equal(n, sk_transport_send(a, frames, n));
+    for (unsigned turns = 0; seen < n && turns < 2000; turns++) {
+        const size_t came = sk_transport_recv(b, got, 1 + round % SK_BURST);
+        for (size_t i = 0; i < came; i++, seen++) {
+            assert_true(seen < n);
+            assert_int_equal(frames[seen].len, got[i].len);
+            assert_memory_equal(frames[seen].data, got[i].data, got[i].len);
+        }
+        if (came == 0)
+            sk_transport_wait(b, SECOND / 100);
+    }
+    assert_int_equal(n, seen);
+}
+
+static void test_bursts_are_segments(void **state) {
+    static const int refusals[] = {0, EIO, EINVAL};
+    struct sk_endpoint a = station(0), b = station(1);
+
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        struct sk_transport *ta = open_station(0), *tb = open_station(1);
+        introduce(ta, &a, tb, &b);
+        introduce(tb, &b, ta, &a);
+        for (unsigned round = 0; round < 200; round++) {
+            refusal = round >= 20 ? refusals[k] : 0;
+            refused = messages_sent = 0;
+            pass_burst(ta, &a, tb, &b, 1 + (round * 7) % SK_BURST, round);
+            pass_burst(tb, &b, ta, &a, SK_BURST, round);
+            if (refusal && round > 20) // after the first time it is not asked again
+                assert_int_equal(refused, 0);
+        }
+        refusal = 0;
+        if (ta->stats.tx_joined > 0)
+            assert_true(tb->stats.rx_joined > 0);
+        if (k == 0 && ta->stats.tx_joined > 0) // a message for the burst and one for each short one
+            assert_true(messages_sent < 2 * SK_BURST);
+        assert_int_equal(ta->stats.rx_dropped + tb->stats.rx_dropped, 0);
+        sk_transport_close(ta);
+        sk_transport_close(tb);
+    }
+}
+
+// A station whose transport sends one by one has none, and receives those of others.
+static void test_single(void **state) {
+    struct sk_endpoint a = station(0), b = station(1);
+    const struct sk_transport_station self = {.self = a, .single = true};
+    struct sk_transport *ta, *tb = open_station(1);
+
+    (void)state;
+    assert_int_equal(0, sk_transport_open_at(&ta, "udp:", -1, &self, why, sizeof why));
+    introduce(ta, &a, tb, &b);
+    introduce(tb, &b, ta, &a);
+    for (unsigned round = 0; round < 20; round++) {
+        pass_burst(ta, &a, tb, &b, SK_BURST, round);
+        pass_burst(tb, &b, ta, &a, SK_BURST, round);
+    }
+    assert_int_equal(0, ta->stats.tx_joined);
+    assert_int_equal(0, tb->stats.rx_joined);
+    assert_int_equal(tb->stats.tx_joined, ta->stats.rx_joined);
+    sk_transport_close(ta);
+    sk_transport_close(tb);
+}
+
+// What the switch says about sessions to lane 'lane': of such a message the lane's byte alone
+// matters here.
+static struct sk_frame session_of(uint8_t *room, const struct sk_endpoint *from,
+                                  const struct sk_endpoint *to, unsigned lane) {
+    struct sk_frame f = frame_of(room, from, to, 44, lane);
+
+    room[SK_UDP_BYTES + 32] = (uint8_t)lane;
+    return f;
+}
+
+static void test_lanes(void **state) {
+    struct sk_endpoint a = station(0), b[LANES];
+    struct sk_transport *lane[LANES], *fabric[LANES], *other;
+    struct sk_transport_station self = {.self = a, .lanes = LANES};
+    uint8_t room[SK_MAX_FRAME];
+
+    (void)state;
+    for (unsigned i = 0; i < LANES; i++) {
+        b[i] = station(1 + i); // a station of its own, since each has a port for sessions
+        self.peer = b[i];
+        self.lane = i;
+        assert_int_equal(0, sk_transport_open_at(&lane[i], "udp:", -1, &self, why, sizeof why));
+        fabric[i] = open_station(1 + i);
+    }
+    for (unsigned round = 0; round < 40; round++)
+        for (unsigned i = 0; i < LANES; i++) {
+            const unsigned to = (i + round) % LANES;
+            struct sk_endpoint from = b[to], own = a;
+            introduce(lane[to], &a, fabric[to], &b[to]);
+            pass_burst(fabric[to], &b[to], lane[to], &a, SK_BURST, round);
+            from.port = own.port = SESSION_PORT;
+            struct sk_frame said = session_of(room, &from, &own, to);
+            assert_int_equal(1, sk_transport_send(fabric[(to + 1) % LANES], &said, 1));
+            assert_int_equal(to, receive(lane[to]).data[SK_UDP_BYTES + 32]);
+        }
+    // nobody else gets the address meanwhile, with lanes or without
+    self.lane = 0;
+    assert_int_equal(SILKEN_ERR_TRANSPORT,
+                     sk_transport_open_at(&other, "udp:", -1, &self, why, sizeof why));
+    assert_non_null(strstr(why, "an IP address of its own"));
+    self.lanes = 0;
+    assert_int_equal(SILKEN_ERR_TRANSPORT,
+                     sk_transport_open_at(&other, "udp:", -1, &self, why, sizeof why));
+    for (unsigned i = 0; i < LANES; i++) {
+        sk_transport_close(lane[i]);
+        sk_transport_close(fabric[i]);
+    }
+}
+
 // Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes
 // all the same.
 static void test_refusals_do_not_matter(void **state) {
@@ -141,7 +291,7 @@ static void test_refusals_do_not_matter(void **state) {
     sk_transport_close(tb);
 }
 
-static void check_refused(const char *device, const struct sk_endpoint *self, int code,
+static void check_refused(const char *device, const struct sk_transport_station *self, int code,
                           const char *says) {
     struct sk_transport *t;
 
@@ -152,7 +302,7 @@ static void check_refused(const char *device, const struct sk_endpoint *self, in
 }
 
 static void test_refused_addresses(void **state) {
-    struct sk_endpoint a = station(0);
+    const struct sk_transport_station a = {.self = station(0)};
     struct sk_transport *t = open_station(0);
 
     (void)state;
@@ -175,6 +325,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames_come_as_they_were_sent),
         cmocka_unit_test(test_a_mixed_burst_goes_whole),
+        cmocka_unit_test(test_bursts_are_segments),
+        cmocka_unit_test(test_single),
+        cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_refusals_do_not_matter),
         cmocka_unit_test(test_refused_addresses),
         cmocka_unit_test(test_what_is_udp),

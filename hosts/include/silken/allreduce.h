@@ -60,7 +60,13 @@
 // fewest bytes so far (section 4 of its paper; the first of several, so that all workers choose
 // alike); servers have the same number of lanes, and each lane a group to which its parameters are
 // sent. The papers let one network card steer packets to its queues by rules. Virtual devices know
-// no such rules, so a lane is a device here; on a card that is a virtual function.
+// no such rules, so a lane is a device there; on a card that is a virtual function. The kernel's
+// sockets know them: with one device "udp:" and `lanes` alone, each of up to 16 lanes has sockets
+// of its own at the worker's one address, and a port of the switch, from `switch_port` on. The
+// switch answers a slot's packets from the port that they were sent to, and by that the kernel
+// gives an answer to the lane that has the slot; to the switch this is one worker, and it needs
+// nothing for it. Such a job does not outlive a restart of its switch: its requests end with
+// SILKEN_ERR_OVER.
 //
 // SERVERS. A job of ATP with several parameter servers cuts every tensor into as many parts of
 // whole packets, one for each server. What a lane and a server say to each other is a flow; flows
@@ -136,6 +142,7 @@
 //      SILKEN_JOB                    number of the job (0)
 //      SILKEN_POOL, SILKEN_K         slots of the job (128), elements in a packet (256)
 //      SILKEN_CPU                    processor of DPDK's device, or of the thread (any)
+//      SILKEN_LANES                  lanes, with a thread and sockets each, of a device udp: (1)
 //      SILKEN_RTO_MIN_US, SILKEN_RTO_MAX_US, SILKEN_RTO_INITIAL_US
 //                                    retransmission timeout (20000, 500000, 50000)
 //      SILKEN_STALL_WARNING_MS, SILKEN_HARD_LIMIT_MS
@@ -144,6 +151,7 @@
 //      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
 //      SILKEN_SESSION                0: without sessions (1)
 //      SILKEN_F16                    1: the switch adds 16-bit floats (0)
+//      SILKEN_SEGMENTS               0: a device udp: sends packets one by one (1)
 //
 // All functions may be called from any thread, except that silken_close() needs all others to be
 // done with the communicator and its requests. Results are 0 or an error code
@@ -268,8 +276,9 @@ struct silken_config {
     struct sk_transport *transport;
 
     // See LANES above. 0 or 1: one lane, with the worker's addresses and the device as given here.
-    // Otherwise 'lane' has that many descriptions, and those of this struct are not looked at. The
-    // pool has at least as many slots.
+    // Otherwise 'lane' has that many descriptions, and those of this struct are not looked at; or
+    // it is NULL, and the lanes share the device, which is "udp:". The pool has at least as many
+    // slots.
     uint32_t lanes;
     const struct silken_lane *lane;
 
@@ -300,6 +309,12 @@ struct silken_config {
 
     // SwitchML: the job's switch adds 16-bit floats. See F16 above.
     bool f16;
+    // A device "udp:" gives packets to the kernel one by one. Else it gives it those of a burst as
+    // one frame, if it can (UDP segmentation offload, Linux 6.2 or later, on an interface with
+    // checksums; silken_segments() says whether it does). The kernel, a card or a port of Silken
+    // makes packets of it; a switch in software that reads frames from an interface of this machine
+    // and does not know such frames needs this setting.
+    bool no_segments;
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
@@ -436,6 +451,10 @@ struct silken_stats {
 
 // The counters as of the last piece of progress.
 void silken_stats(struct silken_comm *comm, struct silken_stats *stats);
+
+// How many of the frames sent and received so far the kernel got, and gave, together with others
+// as one. Both are 0 where something on the way does not do that.
+void silken_segments(struct silken_comm *comm, uint64_t *sent, uint64_t *received);
 
 // Name of a protocol's counter of ignored frames; NULL for one not in use.
 const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind);
