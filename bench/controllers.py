@@ -73,12 +73,14 @@ def worked(pid):
     return total / 1e9
 
 
-def rate(client, pid, batch, seconds):
-    """Entries a second, and the processor's seconds for one: the client's and the server's."""
+def rate(client, pid, batch, seconds, calls):
+    """Entries a second, and the processor's seconds for one: the client's and the server's. Adds what each call took."""
     done, first, end = 0, 0, time.monotonic() + seconds
     begin, cost = time.monotonic(), time.process_time() + worked(pid)
     while time.monotonic() < end and first + batch <= ENTRIES:
+        at = time.monotonic()
         client.add(client.entries(first, batch))
+        calls.append(time.monotonic() - at)
         first += batch
         done += batch
     took, cost = time.monotonic() - begin, time.process_time() + worked(pid) - cost
@@ -93,20 +95,23 @@ def main():
     result = {}
     rounds = 5
     for batch, name in ((1, "single"), (BATCH, "batch")):
-        rates, costs = [[], []], [[], []]
+        rates, costs, calls = [[], []], [[], []], [[], []]
         for i in range(rounds):
             for k in ((0, 1), (1, 0))[i % 2]:
-                entries, cost = rate(clients[k], pids[k], batch, seconds / rounds / 4)
+                entries, cost = rate(clients[k], pids[k], batch, seconds / rounds / 4, calls[k])
                 rates[k].append(entries)
                 costs[k].append(cost)
         ratio = [a / b for a, b in zip(*rates)]
         result[f"python_{name}_per_second"] = statistics.median(rates[0])
         result[f"python_{name}_null_per_second"] = statistics.median(rates[1])
         result[f"python_{name}_ratio"] = statistics.median(ratio)
+        first = [statistics.quantiles(c, n=4)[0] for c in calls]
+        result[f"python_{name}_quartile_ratio"] = first[1] / first[0]
         result[f"python_{name}_work_ratio"] = statistics.median(b / a for a, b in zip(*costs))
     result["what"] = f"python: {kind.__doc__.rstrip('.')}, one entry in a call and {BATCH} in a call, by turns with the " \
-                     "same client at a server of this tree's rpc/ that answers and does nothing; work_ratio: the " \
-                     "same of the processor time of client and server, which other processes do not change so much"
+                     "same client at a server of this tree's rpc/ that answers and does nothing; quartile_ratio: of " \
+                     "the first quartiles of what calls took, which other processes disturb less; work_ratio: of the " \
+                     "processor time of client and server"
     for client in clients:
         client.close()
     print(json.dumps(result), flush=True)
