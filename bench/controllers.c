@@ -704,8 +704,9 @@ static void measure_python(const struct controllers *c, double seconds, json_t *
         null_knows.n_description = c->n_description;
         null_serve(null_address);
     }
-    snprintf(command, sizeof command, "/usr/bin/python3 bench/controllers.py unix:%s %s %g %d",
-             c->socket, null_address, seconds, c->cpu);
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 bench/controllers.py unix:%s %s %g %d %d %d", c->socket,
+             null_address, seconds, c->cpu, (int)c->sw, (int)null_server);
     FILE *f = popen(command, "r");
     json_error_t e;
     json_t *got = f ? json_loadf(f, 0, &e) : NULL;

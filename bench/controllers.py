@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Python client writes a second, one entry in a call and 100 in a call, to a switch and to a server that does nothing,
-by turns: controllers.py ADDRESS NULL_ADDRESS SECONDS CPU. Prints JSON for bench/controllers.c. With SDE, a checkout of
+by turns: controllers.py ADDRESS NULL_ADDRESS SECONDS CPU PID NULL_PID. Prints JSON for bench/controllers.c. With SDE, a checkout of
 open-p4studio, in the environment it is that SDE's own client, as it is; else gRPC's with this tree's messages."""
 import json
 import os
@@ -61,35 +61,57 @@ class Plain:
         self.c.close()
 
 
-def rate(client, batch, seconds):
+def worked(pid):
+    """Seconds of processor time of the threads that serve clients: of a switch its control thread."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        folder = f"/proc/{pid}/task/{thread}"
+        with open(f"{folder}/comm", encoding="utf-8") as f:
+            name = f.read().strip()
+        with open(f"{folder}/schedstat", encoding="utf-8") as f:
+            total += int(f.read().split()[0]) if name in ("control", "benchmark") else 0
+    return total / 1e9
+
+
+def rate(client, pid, batch, seconds, calls):
+    """Entries a second, and the processor's seconds for one: the client's and the server's. Adds what each call took."""
     done, first, end = 0, 0, time.monotonic() + seconds
-    begin = time.monotonic()
+    begin, cost = time.monotonic(), time.process_time() + worked(pid)
     while time.monotonic() < end and first + batch <= ENTRIES:
+        at = time.monotonic()
         client.add(client.entries(first, batch))
+        calls.append(time.monotonic() - at)
         first += batch
         done += batch
-    took = time.monotonic() - begin
+    took, cost = time.monotonic() - begin, time.process_time() + worked(pid) - cost
     client.clear()
-    return done / took
+    return done / took, cost / done
 
 
 def main():
-    addresses, seconds, = sys.argv[1:3], float(sys.argv[3])
+    addresses, seconds, pids = sys.argv[1:3], float(sys.argv[3]), sys.argv[5:7]
     os.sched_setaffinity(0, set(os.sched_getaffinity(0)) - {int(sys.argv[4])} or os.sched_getaffinity(0))
     clients = [kind(address, 1) for address in addresses]
     result = {}
     rounds = 5
     for batch, name in ((1, "single"), (BATCH, "batch")):
-        rates = [[], []]
+        rates, costs, calls = [[], []], [[], []], [[], []]
         for i in range(rounds):
             for k in ((0, 1), (1, 0))[i % 2]:
-                rates[k].append(rate(clients[k], batch, seconds / rounds / 4))
+                entries, cost = rate(clients[k], pids[k], batch, seconds / rounds / 4, calls[k])
+                rates[k].append(entries)
+                costs[k].append(cost)
         ratio = [a / b for a, b in zip(*rates)]
         result[f"python_{name}_per_second"] = statistics.median(rates[0])
         result[f"python_{name}_null_per_second"] = statistics.median(rates[1])
         result[f"python_{name}_ratio"] = statistics.median(ratio)
+        first = [statistics.quantiles(c, n=4)[0] for c in calls]
+        result[f"python_{name}_quartile_ratio"] = first[1] / first[0]
+        result[f"python_{name}_work_ratio"] = statistics.median(b / a for a, b in zip(*costs))
     result["what"] = f"python: {kind.__doc__.rstrip('.')}, one entry in a call and {BATCH} in a call, by turns with the " \
-                     "same client at a server of this tree's rpc/ that answers and does nothing"
+                     "same client at a server of this tree's rpc/ that answers and does nothing; quartile_ratio: of " \
+                     "the first quartiles of what calls took, which other processes disturb less; work_ratio: of the " \
+                     "processor time of client and server"
     for client in clients:
         client.close()
     print(json.dumps(result), flush=True)

@@ -39,9 +39,9 @@ struct sk_pauses {
     uint64_t owed;        // ns that packets waited in slices and did not run since
 };
 
-// 'p' may be null: then nobody runs the cores. begin() waits before it pauses, if there are packets,
-// until they had as much time as slices took, but for 100 to 200 us: a call of some slices ends
-// without a wait, and a read of many leaves packets half of the time.
+// 'p' may be null: then nobody runs the cores. begin() waits before it pauses, if there are
+// packets, until they had as much time as slices took, but for 100 to 200 us: a call of some slices
+// ends without a wait, and a read of many leaves packets half of the time.
 void sk_pauses_begin(struct sk_pauses *p);
 void sk_pauses_end(struct sk_pauses *p);
 // An entry as it is now, with what packets change in it: hits, counts, meter, direct register

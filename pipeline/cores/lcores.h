@@ -55,8 +55,9 @@ void sk_lcores_free(struct sk_lcores *l); // null allowed; not while it runs
 // after they ended. What lcores did before is seen after the first, and what is done in between is
 // seen by lcores after the second.
 void sk_lcores_pause(struct sk_lcores *l);
-// Whether every lcore sleeps for want of work, or has found none in its last 200 turns: a pause that
-// begins now takes no packet's time. That changes by itself, so it is true of a moment. Not in a pause; from the thread that pauses.
+// Whether every lcore sleeps for want of work, or has found none in its last 200 turns: a pause
+// that begins now takes no packet's time. That changes by itself, so it is true of a moment. Not in
+// a pause; from the thread that pauses.
 bool sk_lcores_idle(struct sk_lcores *l);
 // 'changed': something that a flow record depends on may be another than before (an entry, a group,
 // a port, a register...). Without it caches of flows keep what they have.

@@ -439,7 +439,8 @@ unsigned sk_pktgen_apps(const struct sk_switch *sw);
 int sk_pktgen_set_mask(struct sk_switch *sw, unsigned pipe, unsigned mask, const uint64_t ports[2]);
 void sk_pktgen_mask(const struct sk_switch *sw, unsigned pipe, unsigned mask, uint64_t ports[2]);
 // What triggers a pipe's port-down applications when one of them is enabled: nothing, all ports
-// that went down and still are, or those of them that have triggered nothing. -EINVAL: no such pipe; -ENOMEM.
+// that went down and still are, or those of them that have triggered nothing. -EINVAL: no such
+// pipe; -ENOMEM.
 enum sk_pktgen_replay { SK_PKTGEN_REPLAY_NONE, SK_PKTGEN_REPLAY_ALL, SK_PKTGEN_REPLAY_MISSED };
 int sk_pktgen_set_replay(struct sk_switch *sw, unsigned pipe, enum sk_pktgen_replay replay);
 enum sk_pktgen_replay sk_pktgen_replay(const struct sk_switch *sw, unsigned pipe);
