@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switchml256, switchml64, f16, scalar: p4/switchml on packets in memory, all passes and the results
-// to every worker included, against a bare loop that only adds.
+// switchml256, switchml64, f16, scalar: p4/switchml on packets in memory, all passes and the
+// results to every worker included, against a bare loop that only adds.
 #include <stdlib.h>
 
 #include "bench/bench.h"
