@@ -66,8 +66,8 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 static json_t *configuration(bool f16) {
     static const char *const devices[RACK_WORKERS] = {"m0", "m1", "m2", "m3",
                                                       "m4", "m5", "m6", "m7"};
-    json_t *root = rack_configuration(f16 ? "halves.p4" : "switchml.p4", RACK_WORKERS, RACK_SLOTS,
-                                      devices);
+    json_t *root =
+        rack_configuration(f16 ? "halves.p4" : "switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
     if (f16)
         json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
     return root;
