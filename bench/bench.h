@@ -92,6 +92,7 @@ struct bench_options {
     X(forward64)                                                                                   \
     X(switchml256)                                                                                 \
     X(switchml64)                                                                                  \
+    X(f16)                                                                                         \
     X(scalar)                                                                                      \
     X(atp)                                                                                         \
     X(dlcp)                                                                                        \

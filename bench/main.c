@@ -63,6 +63,7 @@ static const struct goal {
     {"switchml256", "gbps", 100, false},
     {"switchml256", "ratio_ideal", 5, true},
     {"switchml64", "mpps", 15, false},
+    {"f16", "ratio_elements", 1.5, false},
     {"scalar", "ratio_scalar", 4, false},
     {"atp", "gbps", 40, false},
     {"dlcp", "mpps", 20, false},

@@ -7,6 +7,7 @@
 
 #include "bench/bench.h"
 #include "bench/rig.h"
+#include "hosts/core/halves.h"
 #include "hosts/switchml/frame.h"
 #include "pipeline/switch/core.h"
 
@@ -62,10 +63,14 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 }
 
 // Nobody opens the devices, but each must have a name of its own.
-static json_t *configuration(void) {
+static json_t *configuration(bool f16) {
     static const char *const devices[RACK_WORKERS] = {"m0", "m1", "m2", "m3",
                                                       "m4", "m5", "m6", "m7"};
-    return rack_configuration("switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
+    json_t *root =
+        rack_configuration(f16 ? "halves.p4" : "switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
+    if (f16)
+        json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
+    return root;
 }
 
 // ---- packets ----
@@ -73,6 +78,11 @@ static json_t *configuration(void) {
 // Element i of a worker's packet: different for each, and sums that wrap are among them.
 static uint32_t element(unsigned worker, unsigned slot, unsigned version, unsigned i) {
     return (worker + 1) * 0x9e3779b1u * (slot * 2 + version + 1) + i * 0x85ebca6bu;
+}
+
+// Of 16-bit floats: of many sizes and both signs, below 2.
+static uint16_t half_element(unsigned worker, unsigned slot, unsigned version, unsigned i) {
+    return (element(worker, slot, version, i) >> 16) & 0xbfff;
 }
 
 uint8_t *rack_frame(const struct rack *r, unsigned version, unsigned worker, unsigned slot) {
@@ -85,20 +95,25 @@ static void make_frame(const struct rack *r, unsigned version, unsigned worker, 
         .fabric = {.mac = {2, 0, 0, 0, 0, 0xfe}, .port = 0xbee0, .ip = 0x0a0000fe},
         .job = JOB,
         .k = (uint16_t)r->k,
+        .halves = r->f16,
     };
     uint8_t *frame = rack_frame(r, version, worker, slot);
     swml_frame_init(frame, &flow);
     swml_frame_set_chunk(
         frame, &(struct swml_chunk){
                    .slot = (uint16_t)slot, .version = version, .e0 = 3, .tsi = slot * 2 + version});
-    for (unsigned i = 0; i < r->k; i++) {
+    for (unsigned i = 0; i < r->k && r->f16; i++) {
+        uint16_t be = htobe16(half_element(worker, slot, version, i));
+        memcpy(frame + SWML_HEADER_BYTES + 2 * i, &be, 2);
+    }
+    for (unsigned i = 0; i < r->k && !r->f16; i++) {
         uint32_t be = htobe32(element(worker, slot, version, i));
         memcpy(frame + SWML_HEADER_BYTES + 4 * i, &be, 4);
     }
 }
 
 static void make_frames(struct rack *r) {
-    r->frame_bytes = SWML_HEADER_BYTES + 4 * r->k;
+    r->frame_bytes = SWML_HEADER_BYTES + (r->f16 ? 2 : 4) * r->k;
     r->stride = (r->frame_bytes + 127) & ~127u;
     r->frames = aligned_alloc(128, (size_t)RACK_PACKETS * r->stride);
     r->buffers = aligned_alloc(64, (size_t)RACK_PACKETS * BUFFER);
@@ -112,16 +127,32 @@ static void make_frames(struct rack *r) {
 
 // ---- running ----
 
+static bool is_half_sum(const uint8_t *elements, unsigned slot, unsigned version, unsigned k) {
+    for (unsigned i = 0; i < k; i++) {
+        int32_t sum = 0;
+        uint16_t got;
+        memcpy(&got, elements + 2 * i, 2);
+        for (unsigned w = 0; w < RACK_WORKERS; w++)
+            sum = sk_half_add(sum, sk_half_number(half_element(w, slot, version, i)));
+        if (be16toh(got) != sk_half_of_sum(sum))
+            return false;
+    }
+    return true;
+}
+
 static bool is_sum(const struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length) {
     const struct swml_flow flow = {
         .worker = {.mac = {2, 0, 0, 0, 0, (uint8_t)port}, .port = 0xbee0, .ip = IP(port)},
         .fabric = {.mac = {2, 0, 0, 0, 0, 0xfe}, .port = 0xbee0, .ip = 0x0a0000fe},
         .job = JOB,
         .k = (uint16_t)r->k,
+        .halves = r->f16,
     };
     struct swml_chunk chunk;
     if (swml_frame_check(&flow, frame, length, &chunk) != SWML_ACCEPTED || chunk.e0 != 3)
         return false;
+    if (r->f16)
+        return is_half_sum(frame + SWML_HEADER_BYTES, chunk.slot, chunk.version, r->k);
     for (unsigned i = 0; i < r->k; i++) {
         uint32_t got, sum = 0;
         memcpy(&got, frame + SWML_HEADER_BYTES + 4 * i, 4);
@@ -231,18 +262,28 @@ static void check(struct rack *r) {
 
 // ---- making ----
 
-struct rack *rack_new(unsigned k, bool scalar) {
+static struct rack *rack_make(unsigned k, bool scalar, bool f16) {
     struct rack *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->k = k;
+    r->f16 = f16;
     const struct sk_switch_options options = {.tx = tx, .aux = r};
-    const struct rig rig = rig_new("switchml/switchml.p4", scalar, configuration(), &options);
+    const struct rig rig = rig_new(f16 ? "switchml/halves.p4" : "switchml/switchml.p4", scalar,
+                                   configuration(f16), &options);
     r->program = rig.program;
     r->sw = rig.sw;
     make_frames(r);
     check(r);
     return r;
+}
+
+struct rack *rack_new(unsigned k, bool scalar) {
+    return rack_make(k, scalar, false);
+}
+
+struct rack *rack_new_f16(unsigned k) {
+    return rack_make(k, false, true);
 }
 
 void rack_free(struct rack *r) {

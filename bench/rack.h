@@ -21,6 +21,7 @@
 
 struct rack {
     unsigned k; // elements in a packet
+    bool f16;   // 16-bit floats
     unsigned frame_bytes;
     struct sk_program *program;
     struct sk_switch *sw;
@@ -49,6 +50,8 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 // sums. Ends the process with a sentence when that fails. 'scalar': compiled without vectors, ours
 // and the C compiler's.
 struct rack *rack_new(unsigned k, bool scalar);
+// The same of 16-bit floats, with p4/switchml/halves.p4.
+struct rack *rack_new_f16(unsigned k);
 void rack_free(struct rack *r);
 // A frame that left the switch: counts it, and looks at it when 'verify' is set.
 void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);

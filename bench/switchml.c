@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switchml256, switchml64, scalar: p4/switchml on packets in memory, all passes and the results to
-// every worker included, against a bare loop that only adds.
+// switchml256, switchml64, f16, scalar: p4/switchml on packets in memory, all passes and the
+// results to every worker included, against a bare loop that only adds.
 #include <stdlib.h>
 
 #include "bench/bench.h"
@@ -68,6 +68,24 @@ void measure_switchml256(const struct bench_options *opt, json_t *result) {
 
 void measure_switchml64(const struct bench_options *opt, json_t *result) {
     against_ideal(opt, result, 64);
+}
+
+// Elements a second beside those of 32 bits; of both 256 are in a packet.
+void measure_f16(const struct bench_options *opt, json_t *result) {
+    struct rack *wide = rack_new(256, false), *halves = rack_new_f16(256);
+    struct bench_side sides[] = {
+        {.name = "16-bit floats", .work = rack_work, .took = rack_took, .aux = halves},
+        {.name = "integers", .work = rack_work, .took = rack_took, .aux = wide},
+    };
+    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
+    bench_put_packets(result, sides[0].ns, n, halves->frame_bytes);
+    bench_put(result, "integers_ns_per_packet", bench_stat(sides[1].ns, n));
+    bench_put(result, "ratio_elements", bench_ratio(sides[1].ns, sides[0].ns, n));
+    describe(result, halves);
+    bench_note(result, "ratio_elements: elements a second over those of switchml256");
+    bench_sides_free(sides, 2);
+    rack_free(wide);
+    rack_free(halves);
 }
 
 void measure_scalar(const struct bench_options *opt, json_t *result) {

@@ -12,31 +12,12 @@
 #define MAX_MS      (MAX_SECONDS * 1e3)
 #define MAX_US      (MAX_SECONDS * 1e6)
 
-static const char *const job_keys[] = {"name",
-                                       "protocol",
-                                       "workers",
-                                       "work",
-                                       "rto_us",
-                                       "rto_min_us",
-                                       "rto_max_us",
-                                       "hard_limit_ms",
-                                       "switch",
-                                       "elements",
-                                       "slots",
-                                       "f16",
-                                       "servers",
-                                       "flows",
-                                       "window",
-                                       "window_max",
-                                       "first_index",
-                                       "indices",
-                                       "linear",
-                                       "congestion_control",
-                                       "rehash",
-                                       "dynamic_scale",
-                                       "repeat_us",
-                                       "sessions",
-                                       NULL};
+static const char *const job_keys[] = {
+    "name",       "protocol",      "workers",       "work",     "rto_us",
+    "rto_min_us", "rto_max_us",    "hard_limit_ms", "switch",   "elements",
+    "slots",      "f16",           "servers",       "flows",    "window",
+    "window_max", "first_index",   "indices",       "linear",   "congestion_control",
+    "rehash",     "dynamic_scale", "repeat_us",     "sessions", NULL};
 static const char *const only_switchml[] = {"switch", "elements", "slots", "f16", NULL};
 static const char *const only_atp[] = {"servers",       "flows",       "window",
                                        "window_max",    "first_index", "indices",

@@ -38,9 +38,9 @@
 
 // What was found so far; starts as zeros. Only the first failure is kept in detail.
 struct verify_tally {
-    uint64_t sums;   // elements compared
-    uint64_t failed; // of these, outside their bound
-    double worst;    // largest error found, as a share of its bound
+    uint64_t sums;          // elements compared
+    uint64_t failed;        // of these, outside their bound
+    double worst;           // largest error found, as a share of its bound
     double errors, squares; // of sums of 16-bit floats: squares of errors, and of exact sums, added
     struct {
         size_t element;

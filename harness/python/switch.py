@@ -54,7 +54,7 @@ def audiences(workers, job=1):
     return nodes, groups, entries
 
 
-def configuration(folder, workers, program, pool, collectives=True):
+def configuration(folder, workers, program, pool, collectives=True, f16=False):
     """What p4/switchml/README.md lists for one job, with a memif port for each worker."""
     ports = range(1, workers + 1)
     entries = []
@@ -78,17 +78,18 @@ def configuration(folder, workers, program, pool, collectives=True):
         "multicast": {"nodes": [{"id": p, "rid": p, "ports": [p]} for p in ports] + more[0],
                       "groups": [{"id": GROUP, "nodes": list(ports)}] + more[1]},
         "entries": entries + more[2],
+        **({"filled": [{"tables": "halves"}]} if f16 else {}),
     }
 
 
 class Switch:
     """A running switch. |silken| is the command, as words; |program| a P4 program or a compiled one."""
 
-    def __init__(self, workers, silken=None, program=None, pool=128, collectives=True):
+    def __init__(self, workers, silken=None, program=None, pool=128, collectives=True, f16=False):
         self.folder = tempfile.mkdtemp(prefix="silken-python-", dir="/tmp")
-        self.workers, self.pool, self.collectives = workers, pool, collectives
+        self.workers, self.pool, self.collectives, self.f16 = workers, pool, collectives and not f16, f16
         self.silken = silken or [os.path.join(BUILD, "silken")]
-        self.program = program or os.path.join(TREE, "p4/switchml/switchml.p4")
+        self.program = program or os.path.join(TREE, "p4/switchml", "halves.p4" if f16 else "switchml.p4")
         self.process = None
         self.start()
 
@@ -96,7 +97,7 @@ class Switch:
         path = os.path.join(self.folder, "switch.json")
         with open(path, "w") as f:
             json.dump(configuration(self.folder, self.workers, self.program, self.pool,
-                                    self.collectives), f, indent=1)
+                                    self.collectives, self.f16), f, indent=1)
         self.log = open(os.path.join(self.folder, "switch.log"), "w+")
         self.process = subprocess.Popen([*self.silken, "run", "-c", path, "--memory", "400"],
                                         stdout=subprocess.PIPE, stderr=self.log, text=True)
@@ -117,6 +118,7 @@ class Switch:
             "SILKEN_SWITCH_MAC": "02:00:00:00:00:fe", "SILKEN_SWITCH_IP": "10.0.0.254",
             "SILKEN_JOB": "1", "SILKEN_POOL": str(self.pool),
             "PYTHONPATH": os.path.join(TREE, "python"),
+            **({"SILKEN_F16": "1"} if self.f16 else {}),
         }
 
     def kill(self):
@@ -143,11 +145,13 @@ class Switch:
 def main():
     p = argparse.ArgumentParser(description="a command with a switch beside it")
     p.add_argument("--workers", type=int, default=4)
+    p.add_argument("--f16", action="store_true", help="the switch adds 16-bit floats")
     p.add_argument("--silken", help="the command of the switch, as words")
     p.add_argument("--program", help="P4 program, or a compiled one")
     p.add_argument("command", nargs=argparse.REMAINDER)
     args = p.parse_args()
-    with Switch(args.workers, shlex.split(args.silken) if args.silken else None, args.program) as switch:
+    with Switch(args.workers, shlex.split(args.silken) if args.silken else None, args.program,
+                f16=args.f16) as switch:
         sys.exit(subprocess.call(args.command, env={**os.environ, **switch.environment()}))
 
 

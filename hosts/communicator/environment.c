@@ -228,6 +228,12 @@ int silken_config_env_sized(struct silken_config *config, size_t size, char *tex
     struct silken_config all;
     int rc = sk_environment_read(&all, texts, environment_of_process, NULL, why, why_cap);
 
+    if (rc == 0 && all.f16 && size <= offsetof(struct silken_config, f16)) {
+        snprintf(why, why_cap,
+                 "SILKEN_F16 is set, which this program does not know: it was built "
+                 "for an earlier libsilken");
+        return SILKEN_ERR_INVALID;
+    }
     if (rc == 0) {
         silken_config_init_sized(config, size);
         all.size = config->size;

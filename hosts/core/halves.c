@@ -63,7 +63,7 @@ int sk_halves_fill(sk_half_fill *fill, void *aux) {
         unsigned digits;
     } tables[] = {{"number", "coarse", "set_coarse", coarse, SK_HALF_COARSE, 8},
                   {"number", "fine", "add_fine", fine, SK_HALF_FINE, 8},
-                  {"lane", "rounded", "add_rounded", rounded, SK_HALF_ROUNDED, 4}};
+                  {"half", "rounded", "add_rounded", rounded, SK_HALF_ROUNDED, 4}};
 
     for (unsigned key = 0; key < SK_HALF_COARSE; key++) {
         coarse[key] = (uint32_t)halves_coarse(key >> 5, key & 31);

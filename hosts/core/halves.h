@@ -46,8 +46,8 @@
 #define SK_HALF_OUT     INT32_MAX
 #define SK_HALF_NAN     0x7e00u
 
-#define SK_HALF_LANES   16    // of a pass: each has tables of its own
-#define SK_HALF_COARSE  2048  // keys
+#define SK_HALF_LANES   16   // of a pass: each has tables of its own
+#define SK_HALF_COARSE  2048 // keys
 #define SK_HALF_FINE    2048
 #define SK_HALF_ROUNDED 16384
 

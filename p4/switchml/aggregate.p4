@@ -51,7 +51,8 @@ struct ingress_metadata_t {
     bool          no_audience;    // of a collective operation: the job has none of this number
 #ifdef HALVES
     bool          contributes;    // it has elements
-    bool          elements;       // there are results to compute
+    bool          elements;       // it has lanes to pass
+    bool          wanted;         // sums are, as halves
 #endif
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen

@@ -54,7 +54,7 @@ control Number(in half_t half, in half_t turned, out value_t value) {
     }
 }
 
-control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
+control Lane(inout value_t value, in ingress_metadata_t md) {
     Register<value_t, cell_t>(CELLS) cells;
 
     RegisterAction<value_t, cell_t, value_t>(cells) write_cell = {
@@ -111,6 +111,13 @@ control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
         size = 4;
     }
 
+    apply {
+        lane.apply();
+    }
+}
+
+// A sum as a half.
+control Half(inout value_t value, out half_t result, in ingress_metadata_t md) {
     action shift_0() {
         result = 0;
     }
@@ -160,6 +167,10 @@ control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
         result = 18 << 10;
     }
 
+    action unwanted() {
+        result = 0;
+    }
+
     action not_finite() {
         value = 0;
         result = 0x7e00;
@@ -167,9 +178,11 @@ control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
 
     // Shifts until 14 bits are left, sign included, and notes by how much in the exponent. The first entry that fits has
     // the smallest shift. A magnitude of 2^30 is no sum of numbers in range: somebody had one that is not, or a NaN.
+    // What nobody gets is left as it is, without a condition that the chip would have to wait for.
     table window {
         key = {
-            value : ternary;
+            md.wanted : ternary;
+            value     : ternary;
         }
         actions = {
             shift_0;
@@ -183,31 +196,33 @@ control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
             shift_16;
             shift_18;
             not_finite;
+            unwanted;
         }
         const entries = {
-            0 &&& 0xffffe000         : shift_0();
-            0xffffe000 &&& 0xffffe000: shift_0();
-            0 &&& 0xffff8000         : shift_2();
-            0xffff8000 &&& 0xffff8000: shift_2();
-            0 &&& 0xfffe0000         : shift_4();
-            0xfffe0000 &&& 0xfffe0000: shift_4();
-            0 &&& 0xfff80000         : shift_6();
-            0xfff80000 &&& 0xfff80000: shift_6();
-            0 &&& 0xffe00000         : shift_8();
-            0xffe00000 &&& 0xffe00000: shift_8();
-            0 &&& 0xff800000         : shift_10();
-            0xff800000 &&& 0xff800000: shift_10();
-            0 &&& 0xfe000000         : shift_12();
-            0xfe000000 &&& 0xfe000000: shift_12();
-            0 &&& 0xf8000000         : shift_14();
-            0xf8000000 &&& 0xf8000000: shift_14();
-            0 &&& 0xe0000000         : shift_16();
-            0xe0000000 &&& 0xe0000000: shift_16();
-            0 &&& 0xc0000000         : shift_18();
-            0xc0000000 &&& 0xc0000000: shift_18();
+            (false, _)                      : unwanted();
+            (_, 0 &&& 0xffffe000)         : shift_0();
+            (_, 0xffffe000 &&& 0xffffe000): shift_0();
+            (_, 0 &&& 0xffff8000)         : shift_2();
+            (_, 0xffff8000 &&& 0xffff8000): shift_2();
+            (_, 0 &&& 0xfffe0000)         : shift_4();
+            (_, 0xfffe0000 &&& 0xfffe0000): shift_4();
+            (_, 0 &&& 0xfff80000)         : shift_6();
+            (_, 0xfff80000 &&& 0xfff80000): shift_6();
+            (_, 0 &&& 0xffe00000)         : shift_8();
+            (_, 0xffe00000 &&& 0xffe00000): shift_8();
+            (_, 0 &&& 0xff800000)         : shift_10();
+            (_, 0xff800000 &&& 0xff800000): shift_10();
+            (_, 0 &&& 0xfe000000)         : shift_12();
+            (_, 0xfe000000 &&& 0xfe000000): shift_12();
+            (_, 0 &&& 0xf8000000)         : shift_14();
+            (_, 0xf8000000 &&& 0xf8000000): shift_14();
+            (_, 0 &&& 0xe0000000)         : shift_16();
+            (_, 0xe0000000 &&& 0xe0000000): shift_16();
+            (_, 0 &&& 0xc0000000)         : shift_18();
+            (_, 0xc0000000 &&& 0xc0000000): shift_18();
         }
         const default_action = not_finite;
-        size = 20;
+        size = 21;
     }
 
     action add_rounded(half_t number) {
@@ -227,7 +242,6 @@ control Lane(inout value_t value, out half_t result, in ingress_metadata_t md) {
     }
 
     apply {
-        lane.apply();
         window.apply();
         rounded.apply();
     }
@@ -302,6 +316,22 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
     Lane() lane13;
     Lane() lane14;
     Lane() lane15;
+    Half() half00;
+    Half() half01;
+    Half() half02;
+    Half() half03;
+    Half() half04;
+    Half() half05;
+    Half() half06;
+    Half() half07;
+    Half() half08;
+    Half() half09;
+    Half() half10;
+    Half() half11;
+    Half() half12;
+    Half() half13;
+    Half() half14;
+    Half() half15;
 
     action turn() {
         turned00 = hdr.halves.v00[9:0] ++ hdr.halves.v00[15:10];
@@ -343,22 +373,38 @@ control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
             number15.apply(hdr.halves.v15, turned15, value15);
         }
         if (md.elements) {
-            lane00.apply(value00, hdr.results.v00, md);
-            lane01.apply(value01, hdr.results.v01, md);
-            lane02.apply(value02, hdr.results.v02, md);
-            lane03.apply(value03, hdr.results.v03, md);
-            lane04.apply(value04, hdr.results.v04, md);
-            lane05.apply(value05, hdr.results.v05, md);
-            lane06.apply(value06, hdr.results.v06, md);
-            lane07.apply(value07, hdr.results.v07, md);
-            lane08.apply(value08, hdr.results.v08, md);
-            lane09.apply(value09, hdr.results.v09, md);
-            lane10.apply(value10, hdr.results.v10, md);
-            lane11.apply(value11, hdr.results.v11, md);
-            lane12.apply(value12, hdr.results.v12, md);
-            lane13.apply(value13, hdr.results.v13, md);
-            lane14.apply(value14, hdr.results.v14, md);
-            lane15.apply(value15, hdr.results.v15, md);
+            lane00.apply(value00, md);
+            lane01.apply(value01, md);
+            lane02.apply(value02, md);
+            lane03.apply(value03, md);
+            lane04.apply(value04, md);
+            lane05.apply(value05, md);
+            lane06.apply(value06, md);
+            lane07.apply(value07, md);
+            lane08.apply(value08, md);
+            lane09.apply(value09, md);
+            lane10.apply(value10, md);
+            lane11.apply(value11, md);
+            lane12.apply(value12, md);
+            lane13.apply(value13, md);
+            lane14.apply(value14, md);
+            lane15.apply(value15, md);
+            half00.apply(value00, hdr.results.v00, md);
+            half01.apply(value01, hdr.results.v01, md);
+            half02.apply(value02, hdr.results.v02, md);
+            half03.apply(value03, hdr.results.v03, md);
+            half04.apply(value04, hdr.results.v04, md);
+            half05.apply(value05, hdr.results.v05, md);
+            half06.apply(value06, hdr.results.v06, md);
+            half07.apply(value07, hdr.results.v07, md);
+            half08.apply(value08, hdr.results.v08, md);
+            half09.apply(value09, hdr.results.v09, md);
+            half10.apply(value10, hdr.results.v10, md);
+            half11.apply(value11, hdr.results.v11, md);
+            half12.apply(value12, hdr.results.v12, md);
+            half13.apply(value13, hdr.results.v13, md);
+            half14.apply(value14, hdr.results.v14, md);
+            half15.apply(value15, hdr.results.v15, md);
         }
     }
 }

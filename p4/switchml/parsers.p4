@@ -43,6 +43,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 #ifdef HALVES
         md.contributes = false;
         md.elements = false;
+        md.wanted = false;
 #endif
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;

@@ -61,7 +61,7 @@ class Config(ctypes.Structure):
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
                 ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p), ("dlcp", Dlcp),
-                ("audiences", ctypes.c_bool), ("no_segments", ctypes.c_bool)]
+                ("audiences", ctypes.c_bool), ("f16", ctypes.c_bool), ("no_segments", ctypes.c_bool)]
 
 
 class DlcpStats(ctypes.Structure):

@@ -89,7 +89,7 @@ static void reduce_floats(unsigned rank, enum silken_type type, enum silken_op o
     free(n);
 }
 
-// f16 as they are: below 2, exactly the nearest half to the exact sum, as none of these lies between.
+// f16 as they are: below 2, exactly the nearest half to the exact sum; none of these lies between.
 static void reduce_halves(unsigned rank) {
     uint16_t h[COUNT];
 

@@ -17,6 +17,7 @@
 #include "harness/hosts/random.h"
 #include "harness/hosts/switchml/p4_switch.h"
 #include "hosts/core/halves.h"
+#include "hosts/core/quantise.h"
 #include "hosts/core/wire_type.h"
 
 #define HALVES  65536u
@@ -140,6 +141,106 @@ static void test_exponents_of_blocks(void **state) {
     }
 }
 
+// ---- errors, as docs/training.md lists them ----
+
+#define BLOCKS 400
+#define MOST   32u
+
+enum errors_way { F32_INTEGERS, F32_HALVES, F16_HALVES, BF16_HALVES, ERRORS_WAYS };
+
+// Numbers as gradients have them: of one size, or of sizes from 1 to 2^-20 of the largest.
+static float errors_number(struct sk_random *random, bool wide) {
+    const double u = (double)sk_random_below(random, 1u << 24) * 0x1p-24 - 0.5;
+    double sum = u;
+
+    if (wide)
+        return (float)(u * ldexp(1e-3, -(int)sk_random_below(random, 20)));
+    for (unsigned i = 0; i < 11; i++) // nearly normal
+        sum += (double)sk_random_below(random, 1u << 24) * 0x1p-24 - 0.5;
+    return (float)(sum * 1e-3);
+}
+
+// One worker's block as what the switch adds up.
+static void errors_send(enum errors_way way, const float *x, int8_t m, unsigned n, int32_t *sums) {
+    const struct sk_quantise *q = sk_quantise_best();
+    uint8_t wire[4 * K];
+    int32_t whole[K];
+
+    if (way == F32_INTEGERS) {
+        q->f32_to_wire(wire, x, K, sk_block_factor(m, n));
+        q->wire_to_i32(whole, wire, K);
+    } else {
+        const float factor =
+            way == F16_HALVES ? sk_half_scale_f16(m).factor : sk_half_scale_f32(m).factor;
+        sk_halves_from_f32(wire, x, K, factor);
+        for (unsigned i = 0; i < K; i++)
+            whole[i] = sk_half_number((uint16_t)(wire[2 * i] << 8 | wire[2 * i + 1]));
+    }
+    for (unsigned i = 0; i < K; i++)
+        sums[i] = sk_half_add(sums[i], whole[i]);
+}
+
+static double errors_result(enum errors_way way, int32_t sum, int8_t m, unsigned n) {
+    float value;
+
+    if (way == F32_INTEGERS)
+        return (double)(float)(sum * sk_block_inverse(m, n));
+    value = sk_f16_value(sk_half_of_sum(sum)) *
+            (way == F16_HALVES ? sk_half_scale_f16(m).inverse : sk_half_scale_f32(m).inverse);
+    return (double)(way == BF16_HALVES ? sk_bf16_value(sk_bf16_nearest(value)) : value);
+}
+
+// Root mean square of the errors over that of the exact sums of what the workers have.
+static double errors_of(enum errors_way way, bool wide, unsigned n) {
+    struct sk_random random = sk_random_seeded(way + 10 * n + wide);
+    static float x[MOST][K];
+    double errors = 0, squares = 0;
+
+    for (unsigned b = 0; b < BLOCKS; b++) {
+        int32_t sums[K] = {0};
+        int8_t m = SK_EXPONENT_ZERO;
+        for (unsigned w = 0; w < n; w++) {
+            for (unsigned i = 0; i < K; i++) {
+                const float value = errors_number(&random, wide);
+                x[w][i] = way == F16_HALVES    ? sk_f16_value(sk_f16_nearest(value))
+                          : way == BF16_HALVES ? sk_bf16_value(sk_bf16_nearest(value))
+                                               : value;
+            }
+            const int8_t own = sk_block_exponent(sk_quantise_best()->max_abs_bits(x[w], K));
+            m = own > m ? own : m;
+        }
+        for (unsigned w = 0; w < n; w++)
+            errors_send(way, x[w], m, n, sums);
+        for (unsigned i = 0; i < K; i++) {
+            double exact = 0;
+            for (unsigned w = 0; w < n; w++)
+                exact += (double)x[w][i];
+            const double error = errors_result(way, sums[i], m, n) - exact;
+            errors += error * error;
+            squares += exact * exact;
+        }
+    }
+    return sqrt(errors / squares);
+}
+
+static void test_errors(void **state) {
+    static const char *const names[] = {"f32, integers", "f32, halves", "f16, halves",
+                                        "bf16, halves"};
+    static const double most[] = {1e-7, 5e-4, 5e-4, 4e-3};
+
+    (void)state;
+    for (unsigned way = 0; way < ERRORS_WAYS; way++)
+        for (unsigned wide = 0; wide < 2; wide++) {
+            double got[3];
+            for (unsigned i = 0; i < 3; i++) {
+                got[i] = errors_of((enum errors_way)way, wide, 2u << (2 * i));
+                assert_true(got[i] < most[way] && got[i] > 0);
+            }
+            print_message("%-13s %-9s 2 workers %.2e, 8 %.2e, 32 %.2e\n", names[way],
+                          wide ? "wide" : "one size", got[0], got[1], got[2]);
+        }
+}
+
 // ---- the program ----
 
 struct rig {
@@ -251,6 +352,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_out_of_range_stays_so),
         cmocka_unit_test(test_conversions_agree),
         cmocka_unit_test(test_exponents_of_blocks),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_fast),
         cmocka_unit_test(test_checked),
         cmocka_unit_test(test_scalar),

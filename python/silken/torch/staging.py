@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """staging: host memory that a tensor is summed from and to.
 
-The switch adds float32 and int32. A sum is written beside the tensor, never over it, so that the tensor
+The switch adds float32 and int32, or 16-bit floats (SILKEN_F16), of which float16 are sent as they are and int32 go to
+Gloo. A sum is written beside the tensor, never over it, so that the tensor
 can be summed another way when the switch goes away, and is copied into the tensor when it is complete.
 
 HostStage is for tensors in the processor's memory; CudaStage for those of a GPU: they go through pinned
@@ -9,12 +10,16 @@ memory on a stream of their own, behind what the caller's stream has been given 
 caller's stream is given after waiting comes behind the result. Buffers are used again: one is free when
 its result has been copied, and the one after it is complete (the queue keeps the last result).
 """
+import os
 import threading
 
 import torch
 
 SWITCH_TYPE = {torch.float32: torch.float32, torch.float16: torch.float32,
                torch.bfloat16: torch.float32, torch.int32: torch.int32}
+if os.environ.get("SILKEN_F16") == "1":  # the same at all ranks
+    SWITCH_TYPE[torch.float16] = torch.float16
+    del SWITCH_TYPE[torch.int32]
 
 
 class Buffers:
