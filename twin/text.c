@@ -109,6 +109,7 @@ static void clean_value(struct text *t, char c) {
 }
 
 char *twin_text_clean(const char *text, size_t length, size_t *clean) {
+    text = length ? text : ""; // null when there is nothing
     struct text t = {.at = text, .end = text + length};
     bool begins = true; // a line
     clean_put(&t, '[');

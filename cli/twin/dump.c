@@ -54,14 +54,17 @@ int twin_run_dump(const struct twin_words *w) {
     struct twin_tables tables;
     struct rpc_client *client = rpc_client_open(w->words[0], &err);
     const struct twin_caller caller = twin_remote(client);
+    if (client && !twin_new_folder(w->words[1])) {
+        rpc_client_close(client);
+        return EXIT_UNUSABLE;
+    }
     const int rc = client ? twin_dump(&caller, w->program, &tables, &err) : -1;
     rpc_client_close(client);
     if (rc) {
         fprintf(stderr, "silken twin: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
-    const bool good =
-        cli_make_folders("twin", w->words[1]) && twin_dump_write(&tables, w->words[1]);
+    const bool good = twin_dump_write(&tables, w->words[1]);
     if (good)
         twin_dump_tell(&tables);
     twin_tables_free(&tables);

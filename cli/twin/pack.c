@@ -352,7 +352,7 @@ static bool pack_write_compile(const struct pack *k) {
 }
 
 static bool pack_write_files(struct pack *k) {
-    bool good = cli_make_folders("twin", k->dir);
+    bool good = true;
     pack_find_root(k);
     for (size_t i = 0; good && i < k->files.n; i++)
         good = pack_copy_file(k, k->files.items[i]);
@@ -395,9 +395,11 @@ int twin_run_pack(const struct twin_words *w) {
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
         known |= w->speed && strcmp(w->speed, speeds[i]) == 0;
     if (!known)
-        return cli_misused("twin", "'%s' is not the speed of a port; use 10G, 25G, 40G, 50G, 100G...",
-                           w->speed);
-    bool good = pack_read_config(&k) && pack_compile(&k);
+        return cli_misused(
+            "twin", "'%s' is not the speed of a port; use 10G, 25G, 40G, 50G, 100G...", w->speed);
+    bool good = pack_read_config(&k) && twin_new_folder(k.dir) && pack_compile(&k);
+    if (good && k.files.n == 0)
+        good = pack_say("%s is a file of the architecture", k.program_path);
     if (good) {
         k.name = pack_name(k.program_path);
         good = pack_write_files(&k) && pack_write_setup(&k);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/twin/twin.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,23 @@ static const struct option options[] = {
     {"speed", required_argument, NULL, SPEED},
     {NULL, 0, NULL, 0},
 };
+
+bool twin_new_folder(const char *path) {
+    unsigned n = 0;
+    if (!cli_make_folders("twin", path))
+        return false;
+    DIR *folder = opendir(path);
+    if (!folder) {
+        fprintf(stderr, "silken twin: cannot read %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    if (n > 2) // itself, and the one above
+        fprintf(stderr, "silken twin: %s is not empty\n", path);
+    return n <= 2;
+}
 
 static int twin_take(void *aux, int option) {
     struct twin_words *w = aux;

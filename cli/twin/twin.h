@@ -22,6 +22,9 @@ struct twin_words {
     const char *program; // of dump
     const char *speed;   // of pack
 };
+// Makes a folder that has nothing yet: what is written would replace what is there, or lie among
+// it. False after a message.
+bool twin_new_folder(const char *path);
 // Each returns the exit status.
 int twin_run_diff(const struct twin_words *w);
 int twin_run_dump(const struct twin_words *w);

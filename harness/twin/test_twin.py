@@ -363,6 +363,8 @@ class Live(Folder):
             self.assertIn("the server has no program other", err)
             status, out, err = twin("dump", address, self.write("file", "x"))
             self.assertEqual((status, out, len(err.splitlines())), (2, "", 1))
+            status, out, err = twin("dump", address, self.path("d"))
+            self.assertEqual((status, out, err), (2, "", f"silken twin: {self.path('d')} is not empty\n"))
 
     def test_the_program_is_whole(self):
         """Its files are in several folders: what is packed compiles, and is the same program."""
@@ -406,6 +408,11 @@ class Live(Folder):
             self.assertEqual((name, status, out, len(err.splitlines())), (name, 2, "", 1), err)
             self.assertIn(part, err)
             self.assertFalse(os.path.exists(self.path(name, "setup.py")))
+        self.write("mine/setup.py", "mine\n")
+        status, _, err = twin("pack", CONFIG, os.path.dirname(self.path("mine/x")))
+        self.assertEqual((status, "is not empty" in err), (2, True))
+        with open(self.path("mine/setup.py"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "mine\n")
         status, _, err = twin("pack", "--speed", "7G", CONFIG, self.path("x"))
         self.assertEqual(status, 2)
         self.assertIn("'7G' is not the speed of a port", err)
