@@ -58,7 +58,7 @@ static void make_pair(struct lower *lw, const struct object *o, const struct ann
         o->hash->fields.v[at[1]].twin = (int)at[0];
     }
     const size_t later = at[0] > at[1] ? at[0] : at[1];
-    fields->v[at[0]] = fields->v[at[1]] = ir_const_u64(lw->a, 0, x->width);
+    fields->v[at[0]] = fields->v[at[1]] = ir_const_u64(lw->a, x->width, 0);
     fields->v[later] = ir_binary(lw->a, IR_XOR, x, y);
 }
 
