@@ -124,10 +124,10 @@ static bool lower_bind_is_aggregate(const struct bound *b) {
     return own && own->kind != VAL_BITS;
 }
 
-// Of parameters that clash one is passed by reference, aggregates first, of those the ones that are
-// written, whose copies would go both ways; the others are copies:
-// those see the values from before the call, and their results are written after the body. That
-// is what copying all would do, unless a copy's result would be overwritten by a later parameter's.
+// Of parameters that clash one is passed by reference: aggregates first, and of those the ones that
+// are written, whose copies would go both ways. The others are copies: those see the values from
+// before the call, and their results are written after the body. That is what copying all would do,
+// unless a copy's result would be overwritten by a later parameter's.
 static void choose_references(const struct call_args *args, const bool *same, bool *refer) {
     for (int rank = 2; rank >= 0; rank--)
         for (size_t i = 0; i < args->v.n; i++) {

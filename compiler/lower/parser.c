@@ -277,9 +277,9 @@ static void lower_parser_split(struct lower *lw, struct ir_state *s, size_t from
     s->next = (int)id;
 }
 
-// The chip's compiler has the intrinsic metadata put before packets where the egress parser extracts
-// it, and else nothing (BFP/parde/lowered/compute_lowered_parser_ir.cpp). Here it is always there:
-// a parser that does not extract it passes it by.
+// The chip's compiler has the intrinsic metadata put before packets where the egress parser
+// extracts it, and else nothing (tna-facts 2.5). Here it is always there: a parser that does not
+// extract it passes it by.
 static void pass_prefix(struct lower *lw, int first, size_t from) {
     if (lw->gress->kind != IR_EGRESS || first < 0 || takes_prefix(lw->gress, from))
         return;

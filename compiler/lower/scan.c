@@ -83,9 +83,8 @@ static const char *text_outside(struct arena *a, const struct given *given, cons
     for (; given; given = given->up) {
         const struct decl *root = root_of(e);
         const size_t i = root ? param_index(given->block, root) : given->block->params.n;
-        const struct expr *outside = given->applied && i < given->block->params.n
-                                         ? bound_arg(given->applied, i)
-                                         : NULL;
+        const struct expr *outside =
+            given->applied && i < given->block->params.n ? bound_arg(given->applied, i) : NULL;
         const size_t name = root ? strlen(root->name) : 0;
         if (!outside || strncmp(text, root->name, name) != 0)
             return NULL;
