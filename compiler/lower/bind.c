@@ -124,14 +124,17 @@ static bool lower_bind_is_aggregate(const struct bound *b) {
     return own && own->kind != VAL_BITS;
 }
 
-// Of parameters that clash one is passed by reference, aggregates first, and the others are copies:
-// those see the values from before the call, and their results are written after the body. That
-// is what copying all would do, unless a copy's result would be overwritten by a later parameter's.
+// Of parameters that clash one is passed by reference: aggregates first, and of those the ones that
+// are written, whose copies would go both ways. The others are copies: those see the values from
+// before the call, and their results are written after the body. That is what copying all would do,
+// unless a copy's result would be overwritten by a later parameter's.
 static void choose_references(const struct call_args *args, const bool *same, bool *refer) {
-    for (int aggregates = 1; aggregates >= 0; aggregates--)
-        for (size_t i = 0; i < args->v.n; i++)
-            if (lower_bind_is_aggregate(&args->v.v[i]) == aggregates)
+    for (int rank = 2; rank >= 0; rank--)
+        for (size_t i = 0; i < args->v.n; i++) {
+            const struct bound *b = &args->v.v[i];
+            if ((lower_bind_is_aggregate(b) ? 1 + gives(b->param) : 0) == rank)
                 refer[i] = can_refer(args, i, same, refer);
+        }
     for (size_t m = 0; m < args->v.n; m++)
         for (size_t n = 0; n < m; n++) {
             const size_t i = args->order[m], k = args->order[n];

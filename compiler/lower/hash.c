@@ -2,9 +2,9 @@
 //
 // hash: Hash.get and symmetric hashes (tna-facts 4.6).
 //
-// Two fields named by @symmetric may change places without changing the hash: at both positions the
-// hardware feeds in either field, and a CRC is linear, so that is the CRC with both replaced by
-// their exclusive or.
+// Two fields named by @symmetric may change places without changing the hash: the chip's compiler
+// feeds both into the place of the later one, and a CRC is linear, so that is the CRC with their
+// exclusive or there, and zeros in the place of the earlier one.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -57,7 +57,9 @@ static void make_pair(struct lower *lw, const struct object *o, const struct ann
         o->hash->fields.v[at[0]].twin = (int)at[1];
         o->hash->fields.v[at[1]].twin = (int)at[0];
     }
-    fields->v[at[0]] = fields->v[at[1]] = ir_binary(lw->a, IR_XOR, x, y);
+    const size_t later = at[0] > at[1] ? at[0] : at[1];
+    fields->v[at[0]] = fields->v[at[1]] = ir_const_u64(lw->a, x->width, 0);
+    fields->v[later] = ir_binary(lw->a, IR_XOR, x, y);
 }
 
 static void make_symmetric(struct lower *lw, const struct object *o, ir_expr_vec *fields) {

@@ -603,10 +603,11 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
 
 // ---- scan.c
 bool scan_effects(const struct expr *e);
-// How often the instance 'd' with 'n_params' parameters is applied in the body; same[i] is set when
-// all applications have the same argument for parameter i. 'calls' gets them, one of a loop once.
+// How often the instance 'd' with 'n_params' parameters is applied in the block that declares it
+// and in those that get it as a constructor's argument; same[i] is set when all applications have
+// the same argument for parameter i. 'calls' gets them, one of a loop once.
 typedef VEC(const struct expr *) call_vec;
-unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
+unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d, bool *same,
                       size_t n_params, call_vec *calls);
 // Whether the statement assigns to the variable 'd' (or a part of it), by name; and whether it runs
 // actions, which may do so without naming it here.

@@ -230,6 +230,71 @@ static struct decl *start_state(const struct decl *parser) {
 
 // ---- a gress's parser ---------------------------------------------------------------------------
 
+static bool takes_prefix(const struct ir_gress *g, size_t from) {
+    for (size_t i = from; i < g->states.n; i++) {
+        const struct ir_block *b = g->states.v[i]->body;
+        for (size_t k = 0; b && k < b->stmts.n; k++)
+            if (b->stmts.v[k]->kind == IR_EXTRACT && b->stmts.v[k]->header &&
+                strcmp(b->stmts.v[k]->header->type_name, "egress_intrinsic_metadata_t") == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool is_led_to(const struct ir_gress *g, size_t from, int id) {
+    for (size_t i = from; i < g->states.n; i++) {
+        const struct ir_state *s = g->states.v[i];
+        if (s->next == id)
+            return true;
+        for (size_t k = 0; k < s->cases.n; k++)
+            if (s->cases.v[k].next == id)
+                return true;
+    }
+    return false;
+}
+
+static void lead_on(struct ir_state *s, int id, int to) {
+    if (s->next == id)
+        s->next = to;
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (s->cases.v[i].next == id)
+            s->cases.v[i].next = to;
+}
+
+// A first state to which a transition leads back does what it does in another one, to which that
+// transition leads then: what is put before it is done once.
+static void lower_parser_split(struct lower *lw, struct ir_state *s, size_t from) {
+    const char *name = arena_printf(lw->a, "%s.$again", s->name);
+    struct ir_state *again = state_new(lw, name, s->at);
+    const unsigned id = again->id;
+    *again = *s;
+    again->id = id;
+    again->name = name;
+    for (size_t i = from; i < lw->gress->states.n; i++)
+        lead_on(lw->gress->states.v[i], (int)s->id, (int)id);
+    *s = (struct ir_state){.id = s->id, .name = s->name, .at = s->at};
+    s->body = ir_block_new(lw->a);
+    s->next = (int)id;
+}
+
+// The chip's compiler has the intrinsic metadata put before packets where the egress parser
+// extracts it, and else nothing (tna-facts 2.5). Here it is always there: a parser that does not
+// extract it passes it by.
+static void pass_prefix(struct lower *lw, int first, size_t from) {
+    if (lw->gress->kind != IR_EGRESS || first < 0 || takes_prefix(lw->gress, from))
+        return;
+    struct ir_state *s = lw->gress->states.v[first];
+    if (is_led_to(lw->gress, from, first))
+        lower_parser_split(lw, s, from);
+    struct ir_block *all = ir_block_new(lw->a);
+    struct ir_stmt *skip = ir_stmt_new(lw->a, IR_ADVANCE, s->at);
+    skip->e = ir_const_u64(lw->a, 32, 8 * (uint64_t)lw->out->egress_prefix);
+    ir_push(lw->a, all, skip);
+    for (size_t i = 0; i < s->body->stmts.n; i++)
+        ir_push(lw->a, all, s->body->stmts.v[i]);
+    s->body = all;
+}
+
 // Initial values come before the start state, which a transition may lead back to. Gives the first
 // state's number.
 static int lower_parser(struct lower *lw, struct object *o, const char *suffix) {
@@ -237,6 +302,7 @@ static int lower_parser(struct lower *lw, struct object *o, const char *suffix) 
     struct states st = {.accept = IR_ACCEPT, .suffix = suffix};
     struct ir_block *initial = ir_block_new(lw->a);
     struct env *saved = lw->env;
+    const size_t from = lw->gress->states.n;
     int id;
     if (!start)
         return IR_REJECT;
@@ -253,6 +319,7 @@ static int lower_parser(struct lower *lw, struct object *o, const char *suffix) 
         id = (int)state_of(lw, start)->id;
     }
     lower_reached(lw);
+    pass_prefix(lw, id, from);
     lw->env = saved;
     lw->states = NULL;
     return id;

@@ -34,6 +34,46 @@ static struct ir_expr *byte_const(struct lower *lw, uint64_t v) {
     return ir_const_u64(lw->a, COUNTER_BITS, v);
 }
 
+// Bits 'at' to at + 8 of a header, counted from its first.
+static struct ir_expr *lower_pcounter_header_byte(struct lower *lw, const struct ir_header *h,
+                                                  unsigned at) {
+    struct ir_expr *byte = NULL;
+    unsigned from = 0;
+    for (size_t i = 0; i < h->fields.n && from < at + COUNTER_BITS; i++) {
+        struct ir_var *f = h->fields.v[i];
+        const unsigned end = from + f->width, lo = from > at ? from : at,
+                       hi = end < at + COUNTER_BITS ? end : at + COUNTER_BITS;
+        if (lo < hi) {
+            struct ir_expr *part = ir_slice(lw->a, ir_ref(lw->a, f), end - hi, hi - lo);
+            byte = byte ? ir_binary(lw->a, IR_CONCAT, byte, part) : part;
+        }
+        from = end;
+    }
+    return byte;
+}
+
+// The parser loads a byte of the packet: all of that in which a narrower field lies (the vendor's
+// parser_counter_9 and _10; a mask takes the rest away).
+static struct ir_expr *lower_pcounter_loaded(struct lower *lw, struct ir_expr *x) {
+    unsigned at = 0;
+    if (x->width >= COUNTER_BITS)
+        return x;
+    if (x->op == IR_LOOKAHEAD) {
+        at = x->lo;
+    } else if (x->op == IR_VAR && x->var->header) {
+        const struct ir_header *h = x->var->header;
+        for (size_t i = 0; i < h->fields.n && h->fields.v[i] != x->var; i++)
+            at += h->fields.v[i]->width;
+    } else {
+        return x;
+    }
+    const unsigned byte = at / COUNTER_BITS * COUNTER_BITS;
+    if (at + x->width > byte + COUNTER_BITS)
+        return x;
+    return x->op == IR_LOOKAHEAD ? ir_lookahead(lw->a, COUNTER_BITS, byte)
+                                 : lower_pcounter_header_byte(lw, x->var->header, byte);
+}
+
 // A number of at most 8 bits, whatever zeros are before it.
 static struct ir_expr *lower_pcounter_byte_of(struct lower *lw, struct expr *e) {
     struct ir_expr *x = eval_bits(lw, e);
@@ -42,6 +82,7 @@ static struct ir_expr *lower_pcounter_byte_of(struct lower *lw, struct expr *e) 
         x = x->op == IR_ZEXT ? x->a : x->b;
     if (x->op == IR_CONST && big_bits(x->value) <= COUNTER_BITS)
         return ir_const(lw->a, COUNTER_BITS, x->value);
+    x = lower_pcounter_loaded(lw, x);
     if (x->width <= COUNTER_BITS)
         return ir_resize(lw->a, x, COUNTER_BITS, false);
     lower_error(lw, e->at, "a parser counter takes 8 bits; this value has %u", x->width);

@@ -49,21 +49,59 @@ bool scan_effects(const struct expr *e) {
 
 // ---- applications of an instance ----------------------------------------------------------------
 
+// An instance that is a constructor's argument is applied by the block that gets it. What that
+// block calls its parameters is something else outside: the argument of its own application.
+struct given {
+    const struct given *up;     // what gave it to the block around; null: the declaring one
+    const struct decl *block;   // that gets the instance
+    const struct expr *applied; // its only application; null: there are several, or none is found
+};
+
 struct applies {
     struct arena *a;
     const struct decl *d;
-    const struct expr *first;
+    const struct given *given; // where the search is; null: in the declaring block
+    const char **first;        // by parameter: what the first application found hands in
     unsigned n;
     call_vec *calls;
     bool *same;
     size_t n_params;
 };
 
+static const struct decl *root_of(const struct expr *e);
+
+static size_t param_index(const struct decl *block, const struct decl *d) {
+    size_t i = 0;
+    while (i < block->params.n && block->params.v[i] != d)
+        i++;
+    return i;
+}
+
+// The argument as the declaring block would write it; null when that cannot be said.
+static const char *text_outside(struct arena *a, const struct given *given, const struct expr *e) {
+    const char *text = expr_text(a, e);
+    for (; given; given = given->up) {
+        const struct decl *root = root_of(e);
+        const size_t i = root ? param_index(given->block, root) : given->block->params.n;
+        const struct expr *outside =
+            given->applied && i < given->block->params.n ? bound_arg(given->applied, i) : NULL;
+        const size_t name = root ? strlen(root->name) : 0;
+        if (!outside || strncmp(text, root->name, name) != 0)
+            return NULL;
+        text = arena_printf(a, "%s%s", expr_text(a, outside), text + name);
+        e = outside;
+    }
+    return text;
+}
+
 static void compare_arguments(struct applies *s, const struct expr *e) {
     for (size_t i = 0; i < s->n_params; i++) {
-        const struct expr *x = bound_arg(s->first, i), *y = bound_arg(e, i);
-        if (!x != !y || (x && strcmp(expr_text(s->a, x), expr_text(s->a, y)) != 0))
-            s->same[i] = false;
+        const struct expr *arg = bound_arg(e, i);
+        const char *text = arg ? text_outside(s->a, s->given, arg) : "";
+        if (s->n == 0)
+            s->first[i] = text;
+        if (!text || !s->first[i] || strcmp(text, s->first[i]) != 0)
+            s->same[i] = s->same[i] && s->n == 0;
     }
 }
 
@@ -71,10 +109,7 @@ static void count_call(struct applies *s, const struct expr *e) {
     if (!e || e->kind != EX_CALL || e->call != CALL_APPLY_BLOCK || !e->a ||
         e->a->kind != EX_MEMBER || !e->a->a || e->a->a->decl != s->d)
         return;
-    if (s->first)
-        compare_arguments(s, e);
-    else
-        s->first = e;
+    compare_arguments(s, e);
     VEC_PUSH(s->a, s->calls, e);
     s->n++;
 }
@@ -102,12 +137,45 @@ static void lower_scan_count_stmt(struct applies *s, const struct stmt *st) {
         lower_scan_count_stmt(s, st->cases.v[i]->body);
 }
 
-unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
+static void applies_in(struct applies *s, const struct decl *block, const struct decl *d,
+                       const struct given *up);
+
+// Blocks of 'block' whose constructors get the instance 'd'.
+static void applies_given(struct applies *s, const struct decl *block, const struct decl *d,
+                          const struct given *up) {
+    for (size_t i = 0; i < block->locals.n; i++) {
+        const struct decl *l = block->locals.v[i];
+        const struct decl *gets = l->kind == D_INSTANCE && l->type ? l->type->decl : NULL;
+        if (!gets || !gets->body || gets->kind != D_CONTROL || !l->ctor_call)
+            continue;
+        for (size_t k = 0; k < gets->ctor_params.n; k++) {
+            const struct expr *arg = strip(bound_arg(l->ctor_call, k));
+            if (!arg || arg->kind != EX_NAME || arg->decl != d)
+                continue;
+            call_vec own = {0};
+            bool *same = ARENA_ARRAY(s->a, bool, gets->params.n + 1);
+            scan_applies(s->a, block, l, same, gets->params.n, &own);
+            const struct given g = {up, gets, own.n == 1 ? own.v[0] : NULL};
+            applies_in(s, gets, gets->ctor_params.v[k], &g);
+        }
+    }
+}
+
+static void applies_in(struct applies *s, const struct decl *block, const struct decl *d,
+                       const struct given *up) {
+    s->d = d;
+    s->given = up;
+    lower_scan_count_stmt(s, block->body);
+    applies_given(s, block, d, up);
+}
+
+unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d, bool *same,
                       size_t n_params, call_vec *calls) {
-    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params, .calls = calls};
+    struct applies s = {.a = a, .same = same, .n_params = n_params, .calls = calls};
+    s.first = ARENA_ARRAY(a, const char *, n_params + 1);
     for (size_t i = 0; i < n_params; i++)
         same[i] = true;
-    lower_scan_count_stmt(&s, body);
+    applies_in(&s, block, d, NULL);
     return s.n;
 }
 

@@ -230,7 +230,7 @@ static void sweep_gress(struct ir_gress *g) {
 // ---- direct objects -----------------------------------------------------------------------------
 
 // A direct counter or register belongs to the entry that was hit: it can only be used by actions of
-// the one table that names it (tna-facts 4.4).
+// the one table that names it, or of the only one whose actions use a register (tna-facts 4.4).
 struct direct_use {
     struct lower *lw;
     const struct ir_table *table; // whose action is looked at, or null
@@ -306,9 +306,23 @@ static void settle_ownerless(struct lower *lw, struct ir_gress *g, struct ir_reg
     for (size_t i = 0; i < g->tables.n; i++)
         if (owns_register(g->tables.v[i], r))
             return;
+    struct ir_table *user = NULL;
+    bool several = false;
+    for (size_t i = 0; i < g->tables.n; i++) {
+        const unsigned before = o.uses;
+        for (size_t k = 0; k < g->tables.v[i]->actions.n; k++)
+            ir_visit_block(&v, g->tables.v[i]->actions.v[k].action->body);
+        several |= user && o.uses > before;
+        if (o.uses > before)
+            user = g->tables.v[i];
+    }
+    if (user && !several) // the only one whose actions use it need not name it
+        VEC_PUSH(lw->a, &user->direct_registers, r);
+    if (user) // several: reported
+        return;
     for (size_t i = 0; i < g->actions.n; i++)
         ir_visit_block(&v, g->actions.v[i]->body);
-    if (o.uses > 0) // by a table that does not name it: reported
+    if (o.uses > 0)
         return;
     o.convert = true;
     ir_visit_block(&v, g->control);

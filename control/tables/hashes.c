@@ -507,7 +507,7 @@ static int hashes_fill(const struct target *t, const struct sk_named_value *valu
         uint64_t both[FIELD_WORDS];
         memcpy(both, fields[i], sizeof both);
         for (unsigned w = 0; d->fields[i].twin >= 0 && w < FIELD_WORDS; w++)
-            both[w] ^= fields[d->fields[i].twin][w];
+            both[w] = (uint32_t)d->fields[i].twin > i ? 0 : both[w] ^ fields[d->fields[i].twin][w];
         sk_put_words(input, at, both, d->fields[i].width);
         at += d->fields[i].width;
     }

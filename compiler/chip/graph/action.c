@@ -93,12 +93,26 @@ struct make {
     VEC(const struct ir_stmt *) results; // of externs so far: later statements take them from there
 };
 
-static bool is_param(const struct make *m, const struct ir_var *v) {
-    const struct ir_action *act = m->act->action;
+static bool graph_action_has_param(const struct ir_action *act, const struct ir_var *v) {
     for (size_t i = 0; act && i < act->params.n; i++)
         if (act->params.v[i].var == v)
             return true;
     return false;
+}
+
+static bool is_param(const struct make *m, const struct ir_var *v) {
+    return graph_action_has_param(m->act->action, v);
+}
+
+bool graph_is_conditional_set(const struct ir_action *act, const struct ir_expr *e) {
+    if (e->op != IR_COND || e->a->op != IR_VAR || !graph_action_has_param(act, e->a->var))
+        return false;
+    const struct ir_expr *given = e->b, *kept = e->c;
+    while (kept->op == IR_SLICE)
+        kept = kept->a;
+    return (given->op == IR_CONST ||
+            (given->op == IR_VAR && graph_action_has_param(act, given->var))) &&
+           kept->op == IR_VAR && !graph_action_has_param(act, kept->var);
 }
 
 static const struct ir_stmt *result_of(const struct make *m, const struct ir_var *v) {
@@ -146,6 +160,28 @@ static void graph_action_operands_of(struct make *m, const struct ir_expr *e, st
     find_constant(e, o);
 }
 
+// A part of what @in_hash is written before may come from the hash matrix.
+static void graph_action_operands_hashed(struct make *m, const struct ir_stmt *t,
+                                         const struct ir_expr *e, struct operands *o) {
+    const struct ir_expr *hashed = e == t->e ? graph_hashed_operand(t) : NULL;
+    if (!hashed) {
+        graph_action_operands_of(m, e, o);
+        return;
+    }
+    graph_action_operands_of(m, hashed == e->a ? e->b : e->a, o);
+    o->hash = true;
+    graph_expr_bits(m->a, hashed, &m->act->hashed);
+    m->act->hash_bits += hashed->width;
+}
+
+// A conditional set takes what it sets and where it does so from action data, each as wide as the
+// field, and the rest of the field from a container.
+static void graph_action_operands_chosen(struct make *m, const struct ir_expr *e,
+                                         struct operands *o) {
+    graph_action_operands_of(m, e->c, o);
+    o->data_bits += 2 * e->width;
+}
+
 static struct chip_op *add_op(struct make *m, const struct ir_stmt *t, struct chip_bits to) {
     struct chip_op op = {.stmt = t, .to = to};
     op.dead = to.var->id < m->g->n_vars && m->g->gress->dead[to.var->id];
@@ -174,7 +210,10 @@ static void graph_action_assign_parts(struct make *m, const struct ir_stmt *t,
     }
     struct chip_op *op = add_op(m, t, to);
     struct operands o = {0};
-    graph_action_operands_of(m, e, &o);
+    if (graph_is_conditional_set(m->act->action, e))
+        graph_action_operands_chosen(m, e, &o);
+    else
+        graph_action_operands_hashed(m, t, e, &o);
     // A comparison is no instruction at all; limits.c says so.
     op->kind = is_move(e) || ir_is_condition(e->op) ? CHIP_OP_SET : CHIP_OP_COMPUTE;
     op->op = e->op;
@@ -211,6 +250,25 @@ static bool graph_action_is_linear(const struct ir_expr *e) {
 
 bool graph_is_hashed(const struct ir_stmt *t) {
     return t->kind == IR_ASSIGN && t->in_hash && graph_action_is_linear(t->e);
+}
+
+static bool graph_action_is_operand(const struct ir_expr *e) {
+    while (e->op == IR_SLICE || e->op == IR_ZEXT)
+        e = e->a;
+    return e->op == IR_VAR || e->op == IR_CONST;
+}
+
+const struct ir_expr *graph_hashed_operand(const struct ir_stmt *t) {
+    if (t->kind != IR_ASSIGN || !t->in_hash || graph_action_is_linear(t->e))
+        return NULL;
+    const struct ir_expr *a = t->e->a, *b = t->e->b;
+    if (!a || !b || t->e->c || ir_is_condition(t->e->op))
+        return NULL;
+    if (graph_action_is_operand(a) && !graph_action_is_operand(b) && graph_action_is_linear(b))
+        return b;
+    return graph_action_is_operand(b) && !graph_action_is_operand(a) && graph_action_is_linear(a)
+               ? a
+               : NULL;
 }
 
 static void graph_action_assign_hashed(struct make *m, const struct ir_stmt *t) {

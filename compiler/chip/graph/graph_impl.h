@@ -118,6 +118,12 @@ void graph_check_condition(struct graph *g, const struct ir_stmt *s);
 
 // An assignment that is computed in the hash matrix, as @in_hash asks.
 bool graph_is_hashed(const struct ir_stmt *t);
+// Of an assignment that @in_hash asks for and that is not computed there as a whole: the operand of
+// its instruction that is, or null. "f = f + (g ^ h)" adds what the hash matrix sends.
+const struct ir_expr *graph_hashed_operand(const struct ir_stmt *t);
+// "p ? v : f" with a bool 'p' and a 'v' of action data (or a constant) and a field 'f': one
+// instruction. The other way round the chip's compiler takes it for too complicated.
+bool graph_is_conditional_set(const struct ir_action *act, const struct ir_expr *e);
 // A statement without further blocks, after which the next one runs.
 bool graph_is_plain(const struct ir_stmt *t);
 // Of plain statements only, but for an exit at the end.

@@ -180,15 +180,15 @@ static bool graph_limits_say_joined(struct chip_violation *v, const struct ir_ex
     return true;
 }
 
-static void check_op(struct graph *g, const struct chip_op *op) {
+static void check_op(struct graph *g, const struct ir_action *act, const struct chip_op *op) {
     const struct ir_expr *e = op->stmt->kind == IR_ASSIGN ? op->stmt->e : NULL;
-    if (!e || op->dead || graph_is_hashed(op->stmt))
+    if (!e || op->dead || graph_is_hashed(op->stmt) || graph_is_conditional_set(act, e))
         return;
     check_operation(g, op, e);
     if (find_condition(e) || (e->op == IR_CONCAT && op->kind == CHIP_OP_SET))
         return;
     unsigned sources = count_sources(op);
-    if (is_one_operation(e))
+    if (is_one_operation(e) || graph_hashed_operand(op->stmt))
         return;
     if (sources > g->r->limits->action_phv_sources) {
         struct chip_violation *v = chip_violate(
@@ -268,7 +268,7 @@ void graph_check_action(struct graph *g, const struct chip_action *act,
     if (act->action && check_ifs(g, act, body, 0))
         return;
     for (size_t i = 0; i < act->ops.n; i++)
-        check_op(g, &act->ops.v[i]);
+        check_op(g, act->action, &act->ops.v[i]);
     graph_limits_check_order(g, act);
 }
 
