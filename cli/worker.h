@@ -14,7 +14,7 @@ struct work {
     struct silken_config config;
     struct silken_lane lane[SILKEN_MAX_LANES];
     struct silken_comm *comm;
-    uint32_t shared; // lanes of the one device; 0 or 1: it has one
+    uint32_t shared;       // lanes of the one device; 0 or 1: it has one
     bool integers, halves; // i32, f16; else f32
     uint64_t elements, rounds, seed;
     void *tensor;

@@ -60,8 +60,8 @@ static void dynhash_gather(const struct sk_dynhash *h, const uint8_t *input, uin
         for (uint32_t done = 0; done < s->length;) {
             const unsigned n = s->length - done < 64 ? s->length - done : 64;
             uint64_t bits = sk_bits_get(input, from + done, n);
-            if (s->twin) // both in the later place, as those of @symmetric
-                bits = s->twin - 1 > i ? 0 : bits ^ sk_bits_get(input, twin + done, n);
+            if (s->twin)
+                bits ^= sk_bits_get(input, twin + done, n);
             sk_bits_put(out, to, n, bits);
             to += n, done += n;
         }

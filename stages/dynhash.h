@@ -46,8 +46,8 @@ struct sk_hash_desc {
 struct sk_hash_slice {
     uint32_t field, start, length;
     // The slice that may change places with this one, as long as it is, by its position counted
-    // from 1; 0: none. The later place holds the two, exclusive or, the earlier one zeros, as
-    // those of @symmetric fields do.
+    // from 1; 0: none. Both places hold the two, exclusive or, as the driver sets hashes up; where
+    // the compiler sets @symmetric fields up, the later place alone does (lower/hash.c).
     uint32_t twin;
 };
 
