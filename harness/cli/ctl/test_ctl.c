@@ -298,7 +298,7 @@ static void test_jobs(void **state) {
     (void)state;
     PRINTS(r, 0, "no job\n", "job", "list");
     PRINTS(r, 0,
-           "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n  worker 0  "
+           "sum: SwitchML job 7, slots 0 to 15, waiting for all workers\n  worker 0  "
            "10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n  worker 1  10.0.10.3 at "
            "link db, port 1, VLAN 10: no host has answered for its address\n",
            "job", "add", "sum", "--protocol", "switchml", "--workers", "web:10.0.10.2,p1:10.0.10.3",
@@ -314,7 +314,7 @@ static void test_jobs(void **state) {
            "--protocol", "switchml", "--workers", "db:10.0.10.3");
     PRINTS(r, 0, "", "job", "remove", "net");
     PRINTS(r, 0,
-           "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n  worker 0  "
+           "sum: SwitchML job 7, slots 0 to 15, waiting for all workers\n  worker 0  "
            "10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n  worker 1  10.0.10.3 at "
            "link db, port 1, VLAN 10: no host has answered for its address\n",
            "job", "list");
