@@ -106,7 +106,7 @@ static int cmd_run_switch(struct run *r) {
     // one at a time, while packets wait.
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     mallopt(M_TOP_PAD, KEPT_BYTES / 64);
-    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 16);
+    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 256); // replies to long reads go back
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool started = run_start(r);
     int status = started ? EXIT_GOOD : EXIT_UNUSABLE;
