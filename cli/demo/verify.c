@@ -104,15 +104,23 @@ static void verify_check_block(const float *result, const float *const *inputs, 
     t->sums += to - from;
 }
 
-bool verify_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
-                 size_t block, struct verify_tally *tally) {
+typedef void verify_block(const float *result, const float *const *inputs, unsigned workers,
+                          size_t from, size_t to, struct verify_tally *t);
+
+static bool verify_blocks(verify_block *check, const float *result, const float *const *inputs,
+                          unsigned workers, size_t n, size_t block, struct verify_tally *tally) {
     uint64_t failed = tally->failed;
 
     for (size_t from = 0; from < n; from += block) {
         size_t to = n - from < block ? n : from + block;
-        verify_check_block(result, inputs, workers, from, to, tally);
+        check(result, inputs, workers, from, to, tally);
     }
     return tally->failed == failed;
+}
+
+bool verify_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
+                 size_t block, struct verify_tally *tally) {
+    return verify_blocks(verify_check_block, result, inputs, workers, n, block, tally);
 }
 
 // Half a unit in the last place of x, where that is not below 'least'.
@@ -152,13 +160,7 @@ static void verify_check_halves(const float *result, const float *const *inputs,
 
 bool verify_half_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                       size_t block, struct verify_tally *tally) {
-    uint64_t failed = tally->failed;
-
-    for (size_t from = 0; from < n; from += block) {
-        size_t to = n - from < block ? n : from + block;
-        verify_check_halves(result, inputs, workers, from, to, tally);
-    }
-    return tally->failed == failed;
+    return verify_blocks(verify_check_halves, result, inputs, workers, n, block, tally);
 }
 
 bool verify_scaled_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,

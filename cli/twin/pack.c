@@ -309,7 +309,7 @@ static void pack_quote(const char *text, FILE *out) {
     fputc('\'', out);
 }
 
-// A folder or file of the pack, if it is one; false: it is none.
+// Prints the option with the path that a folder or file has in the pack. False if it is not in it.
 static bool pack_print_path(const struct pack *k, const char *option, const char *path, FILE *out) {
     char *real = realpath(path, NULL), *with = NULL;
     if (real && asprintf(&with, "%s/", real) < 0)

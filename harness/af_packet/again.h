@@ -66,7 +66,7 @@ static inline bool again_same(const struct af_packet_joined *j,
     return good;
 }
 
-// Who gets this datagram has just sent several as one. Nothing of a packet that is none.
+// Who gets this datagram has just sent several as one. Does nothing if the packet is not one.
 static inline void again_takes(struct af_packet_takers *takers, const struct af_packet_frame *f) {
     const struct virtio_net_hdr v = {.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4, .gso_size = 0xffff};
     struct af_packet_segment s;

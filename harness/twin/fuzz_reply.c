@@ -57,7 +57,7 @@ static int fuzz_reply_call(void *aux, const char *method, const uint8_t *bytes, 
     if (strcmp(method, "Read") != 0)
         fuzz_reply_config(f, n, message, message_aux);
     else if (n % 7 == 6)
-        sk_fail(err, "not implemented");
+        sk_fail(err, "no such table");
     else
         message(message_aux, f->at, n);
     f->at += n;

@@ -24,7 +24,7 @@
 #define ROCE_PSN_MASK      0xffffffu
 #define ROCE_MAX_PAYLOAD   1024
 #define ROCE_BTH_AT        42
-#define ROCE_HEADERS_BYTES 78 // at most: UDP, BTH, RETH, ImmDt and the CRC behind the payload
+#define ROCE_HEADERS_BYTES 78 // at most: UDP, BTH, RETH, ImmDt and, after the payload, the CRC
 #define ROCE_MAX_FRAME     (ROCE_HEADERS_BYTES + ROCE_MAX_PAYLOAD)
 
 enum roce_opcode {
@@ -91,7 +91,7 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
 
 // Reads the 'len' bytes at 'frame' as a packet from 'peer' to 'self'. Returns ROCE_ACCEPTED and
 // fills '*p', whose payload is within the frame; else the reason, up to BAD_CRC, and leaves '*p'
-// alone. What is behind the IPv4 packet is ignored. Reads nothing behind 'len'.
+// alone. Ignores what follows the IPv4 packet. Reads only the 'len' bytes.
 enum roce_reason roce_frame_read(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                                  const struct sk_endpoint *peer, struct roce_packet *p);
 

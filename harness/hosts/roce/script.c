@@ -32,7 +32,7 @@ static void script_same_again(const uint8_t *frame, size_t length) {
     if (p.payload < frame || p.payload + p.bytes + 4 > frame + length)
         abort();
     const size_t n = roce_frame_write(again, &script_peer, &script_self, &p);
-    // BTH's first byte, numbers and all behind them; flags are not ours
+    // BTH's first byte, and all from its numbers on; flags are not ours
     if (n > length || again[ROCE_BTH_AT] != frame[ROCE_BTH_AT] ||
         memcmp(again + ROCE_BTH_AT + 12, frame + ROCE_BTH_AT + 12, n - ROCE_BTH_AT - 16) != 0)
         abort();
