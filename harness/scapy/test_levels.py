@@ -336,7 +336,7 @@ class TwoRacks(LevelsTest):
         v = self.values(0)
         self.fill(0)
         sums = self.down_frame(0)
-        for at, value, reason in ((30, 1, UNKNOWN_WORKER), (49, 16, BAD_POOL_INDEX), (42, 0x17, BAD_LENGTH),
+        for at, value, reason in ((29, 99, UNKNOWN_WORKER), (49, 16, BAD_POOL_INDEX), (42, 0x17, BAD_LENGTH),
                                   (42, 0xC0 | SIZES[self.size], BAD_LENGTH)):
             frame = bytearray(sums)
             frame[at] = value
@@ -378,16 +378,20 @@ class TwoRacks(LevelsTest):
         self.assertGreaterEqual(lost, 4)
 
 
-class TwoRacks32(TwoRacks):
-    size = 32
+class OtherSizes(LevelsTest):
+    """What differs between packets of 64 elements and others: the passes."""
 
-
-class TwoRacks128(TwoRacks):
-    size = 128
-
-
-class TwoRacks256(TwoRacks):
-    size = 256
+    def test_sums_and_repetitions(self):
+        for slot, self.size in enumerate((32, 128, 256)):
+            for use in range(3):
+                v = self.values(use)
+                self.net.lose = lambda link, frame: link[1] is self.low
+                others = self.workers[2:]
+                self.assert_results(self.fill(use, slot), total(*v), others, slot, use % 2, tsi=use)
+                self.net.lose = lambda link, frame: False
+                for workers in (leaves(self.low), self.workers[:1]):
+                    out = self.net.send(self.workers[0], slot, use % 2, v[0], tsi=use)
+                    self.assert_results(out, total(*v), workers, slot, use % 2, tsi=use)
 
 
 class TwoRacks256OnOtherPipes(TwoRacks):
@@ -408,10 +412,6 @@ class ThreeLevels(TwoRacks):
         return [*nodes, *middle, top], [w for n in nodes for w in n.below]
 
 
-class ThreeLevels256(ThreeLevels):
-    size = 256
-
-
 class Virtual(TwoRacks):
     """The four pipes of one chip below a top switch, which is a pipe of another."""
     program = "p4/switchml/virtual.p4"
@@ -428,10 +428,6 @@ class Virtual(TwoRacks):
             before = self.net.drop_count(self.low, BAD_LENGTH)
             self.assertEqual(self.net.send(self.workers[0], 3, 0, vector(1, size)), [])
             self.assertEqual(self.net.drop_count(self.low, BAD_LENGTH), before + 1)
-
-
-class Virtual32(Virtual):
-    size = 32
 
 
 class Sessions(LevelsTest):
