@@ -35,13 +35,15 @@ const char *scn_beside(const struct sk_at *at, const char *path) {
     return out;
 }
 
-// A word is a program of ours, p4/WORD/WORD.p4, and "halves" p4/switchml/halves.p4; anything with a
-// dot or a slash is a path.
+// A word is a program of ours, p4/WORD/WORD.p4, and "halves", "with_levels" and "virtual" are those of
+// p4/switchml; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
         return scn_beside(at, word);
     char *folder = silken_share_path("p4");
-    const char *in = strcmp(word, "halves") == 0 ? "switchml" : word;
+    const bool build = strcmp(word, "halves") == 0 || strcmp(word, "with_levels") == 0 ||
+                       strcmp(word, "virtual") == 0;
+    const char *in = build ? "switchml" : word;
     const size_t n = strlen(folder) + strlen(in) + strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
     snprintf(out, n, "%s/%s/%s.p4", folder, in, word);

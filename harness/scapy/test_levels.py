@@ -203,7 +203,7 @@ class TwoRacks(LevelsTest):
         racks = [n for n in self.net.nodes if n.above]
         self.assertEqual(len(self.net.sent), 2 * len(racks))
         for rack in racks:
-            up, = [f for a, b, f in self.net.sent if a is rack]
+            up, = [f for a, b, f in self.net.sent if a is rack and b is rack.above]
             r = Result(up)
             v = self.values(0)
             self.assertEqual(r.values, total(*(v[self.workers.index(w)] for w in leaves(rack))))

@@ -8,7 +8,10 @@
 #define SWITCHML_HEADERS_P4
 
 // Builds without collective operations.
-#if defined(HALVES) || defined(WITH_LEVELS)
+#ifdef HALVES
+#define SUMS_ALONE
+#endif
+#ifdef WITH_LEVELS
 #define SUMS_ALONE
 #endif
 
