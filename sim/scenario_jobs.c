@@ -222,6 +222,8 @@ static void scenario_jobs_read_switchml(const struct scenario *s, const struct s
     job->levels = scn_flag(at, "levels", false);
     if (job->levels && !where.value)
         sk_at_fail(at, "has \"levels\", so it needs \"switch\", the one at the top");
+    if (job->levels && scn_flag(at, "sessions", false))
+        sk_at_fail(at, "has \"levels\", which jobs with \"sessions\" cannot have");
     if (job->levels && job->f16)
         sk_at_fail(at, "has \"levels\", which jobs of 16-bit floats (\"f16\") cannot have");
 }
