@@ -26,7 +26,6 @@ struct rack_options {
 
 struct rack_traffic {
     uint64_t sent, lost, doubled, damaged, refused; // refused: by the ports, for their CRC
-    uint64_t right;                                 // results whose CRC was right after the port
 };
 
 struct rack;
