@@ -229,7 +229,7 @@ face/hosts/atp := hosts/atp/worker.h
 arrows/hosts/atp := hosts/core
 room/hosts/communicator := hosts/communicator
 face/hosts/communicator := hosts/communicator/protocol.h
-arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp hosts/dlcp session
+arrows/hosts/communicator := hosts/transport hosts/switchml hosts/roce hosts/atp hosts/dlcp session
 # a library for each MPI, with the headers of that MPI; no part of libsilken or `silken`
 room/hosts/mpi := hosts/mpi
 face/hosts/mpi := hosts/mpi/shim.h

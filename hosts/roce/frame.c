@@ -32,8 +32,9 @@ static size_t roce_headers(enum roce_opcode o) {
            (roce_has_immediate(o) ? IMM_BYTES : 0);
 }
 
-size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
-                        const struct sk_endpoint *to, const struct roce_packet *p) {
+uint8_t *roce_frame_begin(uint8_t *frame, const struct sk_endpoint *from,
+                          const struct sk_endpoint *to, const struct roce_packet *p,
+                          size_t *length) {
     const size_t body = roce_headers(p->opcode) + p->bytes + ROCE_CRC_BYTES;
     struct sk_endpoint a = *from, b = *to;
     uint8_t *at = frame + ROCE_BTH_AT;
@@ -57,9 +58,19 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
         memcpy(at, p->immediate, IMM_BYTES);
         at += IMM_BYTES;
     }
-    memcpy(at, p->payload, p->bytes);
+    *length = SK_UDP_BYTES + body;
+    return at;
+}
+
+size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
+                        const struct sk_endpoint *to, const struct roce_packet *p) {
+    size_t length;
+    uint8_t *payload = roce_frame_begin(frame, from, to, p, &length);
+
+    if (p->bytes > 0)
+        memcpy(payload, p->payload, p->bytes);
     roce_seal(frame);
-    return SK_UDP_BYTES + body;
+    return length;
 }
 
 static void take_apart(const uint8_t *frame, size_t body, struct roce_packet *p) {

@@ -57,7 +57,9 @@ struct roce_packet {
     X(OUT_OF_ORDER, "out_of_order", "packets before it are missing: its message has no end")       \
     X(BAD_WRITE, "bad_write",                                                                      \
       "not within the memory that may be written, or its message's length")                        \
-    X(STALE, "stale", "a whole message, but not the one that is waited for")
+    X(STALE, "stale", "a whole message, but not the one that is waited for")                       \
+    X(BAD_EXPONENT, "bad_exponent",                                                                \
+      "an exponent below this worker's own: the switch does not give the largest")
 
 enum roce_reason {
     ROCE_ACCEPTED,
@@ -80,6 +82,13 @@ static inline bool roce_ends(enum roce_opcode o) {
 static inline bool roce_has_immediate(enum roce_opcode o) {
     return o == ROCE_WRITE_LAST_IMMEDIATE || o == ROCE_WRITE_ONLY_IMMEDIATE;
 }
+
+// Writes the headers of a packet whose payload and CRC (roce_seal) the caller writes: p->payload is
+// not looked at. Returns the place of the payload; the frame has '*length' bytes. Room and ports as
+// below.
+uint8_t *roce_frame_begin(uint8_t *frame, const struct sk_endpoint *from,
+                          const struct sk_endpoint *to, const struct roce_packet *p,
+                          size_t *length);
 
 // Writes a packet with its CRC to 'frame', which has room for ROCE_MAX_FRAME bytes: a whole number
 // of words of payload, ROCE_MAX_PAYLOAD at most. Both UDP ports are ROCE_UDP_PORT. Returns the

@@ -202,6 +202,7 @@ struct rack *rack_new(const struct sk_program *program, const struct rack_option
                                            .pairs = options->pairs,
                                            .slots = options->slots,
                                            .k = options->k,
+                                           .workers = options->workers,
                                            .qpn = FIRST_Q,
                                            .fabric_qpn = SESSION << 14 | rack_rid(i) << 6,
                                            .psn = options->psn,
@@ -274,9 +275,10 @@ static bool rack_wake(struct rack *r, uint64_t now) {
     return true;
 }
 
-bool rack_sum(struct rack *r, int32_t *values[], size_t count) {
+bool rack_sum(struct rack *r, enum silken_type type, void *const values[], size_t count) {
     for (unsigned i = 0; i < r->options.workers; i++) {
-        if (roce_worker_submit(r->workers[i], values[i], count, r->now) < 0)
+        const struct roce_tensor tensor = {type, values[i], values[i], count};
+        if (roce_worker_submit(r->workers[i], &tensor, r->now) < 0)
             return false;
         rack_serve(r, i);
     }
