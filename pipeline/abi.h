@@ -419,6 +419,8 @@ struct sk_program_desc {
     uint32_t abi_version;
     const char *path;                      // of the source
     uint8_t ingress_prefix, egress_prefix; // bytes before the packet: see above
+    // Ports check and make the invariant CRC of RoCEv2 (wire/roce.h).
+    bool invariant_crc;
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs

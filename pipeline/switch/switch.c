@@ -79,6 +79,7 @@ static struct sk_core *make_core(struct sk_switch *sw, unsigned number) {
     core->packet_bytes = sw->opt.packet_bytes;
     core->max_recirculation = sw->opt.max_recirculation;
     core->tofino_2 = switch_is_tofino_2(sw);
+    core->invariant_crc = sw->program->invariant_crc;
     core->serial = (uint64_t)number << 56; // no two cores give a packet the same
     core->copy_line = line_copier();
     core->ingress_out.on_mirror = run_mirror_received;

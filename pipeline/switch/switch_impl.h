@@ -165,6 +165,7 @@ struct sk_core {
     void *aux;
     uint32_t packet_bytes, max_recirculation;
     bool tofino_2;
+    bool invariant_crc; // frames of RoCEv2 have a right one, in and out
     uint8_t number;
     struct sk_pool *pool;
     struct sk_flows *flows; // or null
