@@ -846,4 +846,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
 Pipeline(IngressParser(), Ingress(), IngressDeparser(),
          EgressParser(), Egress(), EgressDeparser()) pipe;
 
+#ifdef WITH_ROCE
+@silken_invariant_crc
+#endif
 Switch(pipe) main;
