@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "control/service/service.h"
 
-#define UDP_PORT    0xbee0u // SwitchML's
 #define MOST_SLOTS  8192u
 #define LEAST_PORT  1024u
 #define SWITCHML    "switchml"
@@ -49,7 +48,7 @@ static void request_read(const struct sk_at *root, uint32_t from, struct admissi
     out->rank = (uint32_t)sk_at_between(&rank, true, 0, out->workers ? out->workers - 1 : 0);
     if (kind_text && strcmp(kind_text, SWITCHML) != 0)
         sk_at_fail(&kind, "it must be " SWITCHML ": the service admits jobs of no other kind");
-    out->port = port.value ? (uint16_t)sk_at_between(&port, true, LEAST_PORT, 65535) : UDP_PORT;
+    out->port = port.value ? (uint16_t)sk_at_between(&port, true, LEAST_PORT, 65535) : 0;
     out->slots = slots.value ? (uint32_t)sk_at_between(&slots, true, 1, MOST_SLOTS) : 0;
     request_addresses(root, from, out);
 }
