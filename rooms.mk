@@ -16,7 +16,7 @@ face/base := base/base.h
 # wire formats that hosts and control planes speak
 room/wire := wire
 face/wire := wire/switchml.h
-arrows/wire :=
+arrows/wire := base
 arrows/base :=
 # the protocol by which the members of a job begin together: messages, member, coordinator
 room/session := session
@@ -120,7 +120,7 @@ arrows/pipeline := stages
 # five folders around two structs, a switch and its cores (pipeline/switch/switch_impl.h)
 room/pipeline/engine := pipeline/switch pipeline/path pipeline/tm pipeline/cores pipeline/observe
 face/pipeline/engine := pipeline/switch/switch.h
-arrows/pipeline/engine := pipeline filter
+arrows/pipeline/engine := pipeline filter wire
 room/pipeline/ports := pipeline/ports
 face/pipeline/ports := pipeline/ports/ports.h
 arrows/pipeline/ports := pipeline/engine dpdk memif af_packet
@@ -229,7 +229,7 @@ face/hosts/atp := hosts/atp/worker.h
 arrows/hosts/atp := hosts/core
 room/hosts/communicator := hosts/communicator
 face/hosts/communicator := hosts/communicator/protocol.h
-arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp hosts/dlcp session
+arrows/hosts/communicator := hosts/transport hosts/switchml hosts/roce hosts/atp hosts/dlcp session
 # a library for each MPI, with the headers of that MPI; no part of libsilken or `silken`
 room/hosts/mpi := hosts/mpi
 face/hosts/mpi := hosts/mpi/shim.h

@@ -8,6 +8,7 @@
 //     address.c  MAC, IP and socket addresses as text
 //     socket.c   sockets that listen
 //     bytes.c    numbers in packets, the Internet checksum
+//     crc32.c    the CRC of Ethernet
 //     memory.c   arrays that grow, copies of texts
 //     clock.c    the one place that asks the operating system for the time
 //     random.c   numbers that nobody can guess
@@ -17,6 +18,7 @@
 #include "base/address.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/crc32.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"

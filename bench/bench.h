@@ -93,6 +93,7 @@ struct bench_options {
     X(switchml256)                                                                                 \
     X(switchml64)                                                                                  \
     X(f16)                                                                                         \
+    X(roce)                                                                                        \
     X(scalar)                                                                                      \
     X(atp)                                                                                         \
     X(dlcp)                                                                                        \

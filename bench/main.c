@@ -64,6 +64,7 @@ static const struct goal {
     {"switchml256", "ratio_ideal", 5, true},
     {"switchml64", "mpps", 15, false},
     {"f16", "ratio_elements", 1.5, false},
+    {"roce", "ratio_udp", 1.2, true},
     {"scalar", "ratio_scalar", 4, false},
     {"atp", "gbps", 40, false},
     {"dlcp", "mpps", 20, false},

@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "bench/rig.h"
 #include "hosts/core/halves.h"
+#include "hosts/roce/frame.h"
 #include "hosts/switchml/frame.h"
 #include "pipeline/switch/core.h"
 
@@ -18,8 +19,7 @@
 // Where they are copied while the switch works, so many at a time.
 #define BUFFER 2496u
 #define LENT   4u
-_Static_assert(BUFFER % 64 == 0 &&
-                   BUFFER >= SK_LENT_FRONT + SWML_HEADER_BYTES + 1024 + SK_LENT_BEHIND,
+_Static_assert(BUFFER % 64 == 0 && BUFFER >= SK_LENT_FRONT + ROCE_MAX_FRAME + SK_LENT_BEHIND,
                "room for 256 elements");
 _Static_assert(RACK_SLOTS % LENT == 0, "a burst is lent in whole parts");
 
@@ -62,15 +62,114 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
     return root;
 }
 
+// ---- by RoCEv2 ----
+
+#define QUEUE_PAIR 0x100u // a worker's; the switch's is 64 times its replication id
+#define RKEY       0x12340000u
+
+static json_t *rack_writer(unsigned w, bool begins) {
+    const int end = 2 * (RACK_SLOTS - 1);
+    json_t *args = json_pack("{s:I, s:i, s:i, s:i, s:i, s:i}", "worker_bit", (json_int_t)1 << w,
+                             "num_workers", RACK_WORKERS, "group", GROUP, "rid", w + 1, "port", w,
+                             begins ? "first" : "end", 0x8000 + (begins ? 0 : end));
+    if (begins)
+        json_object_set_new(args, "last", json_integer(end + 1));
+    return json_pack("{s:s, s:{s:I, s:I, s:i, s:i, s:i}, s:s, s:o}", "table", "writes.writers",
+                     "key", "hdr.ipv4.src_addr", (json_int_t)IP(w), "hdr.ipv4.dst_addr",
+                     (json_int_t)0x0a0000fe, "ig_intr_md.ingress_port", w, "queue_pairs", w + 1,
+                     "begins", begins, "action", begins ? "begin" : "go_on", "args", args);
+}
+
+static json_t *rack_queue_pair(unsigned w) {
+    return json_pack("{s:s, s:{s:i, s:i}, s:s, s:{s:i, s:i, s:i}}", "table", "results.queue_pairs",
+                     "key", "md.rid", w + 1, "queue_pair", 0, "action", "queue_pair", "args", "qpn",
+                     QUEUE_PAIR, "rkey_high", RKEY >> 16, "rkey", RKEY & 0xffff);
+}
+
+static struct sk_endpoint rack_station(unsigned last, uint32_t ip) {
+    return (struct sk_endpoint){.mac = {2, 0, 0, 0, 0, (uint8_t)last}, .ip = ip};
+}
+
+static enum roce_opcode rack_opcode(unsigned slot) {
+    return slot == 0               ? ROCE_WRITE_FIRST
+           : slot + 1 < RACK_SLOTS ? ROCE_WRITE_MIDDLE
+                                   : ROCE_WRITE_LAST_IMMEDIATE;
+}
+
+static uint32_t element(unsigned worker, unsigned slot, unsigned version, unsigned i);
+
+static void make_roce_frame(const struct rack *r, unsigned version, unsigned worker,
+                            unsigned slot) {
+    const struct sk_endpoint from = rack_station(worker, IP(worker)),
+                             to = rack_station(0xfe, 0x0a0000fe);
+    const struct roce_packet p = {.opcode = rack_opcode(slot),
+                                  .qpn = (worker + 1) << 6,
+                                  .rkey = version,
+                                  .length = RACK_SLOTS * r->k * 4,
+                                  .immediate = {0, 0, 3, 0},
+                                  .bytes = r->k * 4};
+    size_t length;
+    uint8_t *at = roce_frame_begin(rack_frame(r, version, worker, slot), &from, &to, &p, &length);
+    for (unsigned i = 0; i < r->k; i++) {
+        const uint32_t be = htobe32(element(worker, slot, version, i));
+        memcpy(at + 4 * (size_t)i, &be, 4);
+    }
+}
+
+// The next packet of its queue pair. It is the n-th of the round.
+static void rack_number(const struct rack *r, uint8_t *frame, unsigned n) {
+    const unsigned slot = n % RACK_SLOTS, version = n / RACK_SLOTS / RACK_WORKERS;
+    const uint32_t be = htobe32((r->psn + version * RACK_SLOTS + slot) & ROCE_PSN_MASK);
+    memcpy(frame + ROCE_BTH_AT + 8, &be, 4);
+    roce_seal(frame);
+}
+
+// Answers come in the order of slots and versions.
+static bool is_roce_sum(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length) {
+    const struct sk_endpoint self = rack_station(port, IP(port)),
+                             peer = rack_station(0xfe, 0x0a0000fe);
+    const uint32_t number = r->answers[port];
+    const unsigned slot = number % RACK_SLOTS, version = number / RACK_SLOTS % 2;
+    struct roce_packet p;
+    if (roce_frame_read(frame, length, &self, &peer, &p) != ROCE_ACCEPTED ||
+        p.opcode != rack_opcode(slot) || p.psn != (number & ROCE_PSN_MASK) || p.qpn != QUEUE_PAIR ||
+        p.bytes != r->k * 4)
+        return false;
+    for (unsigned i = 0; i < r->k; i++) {
+        uint32_t got, sum = 0;
+        memcpy(&got, p.payload + 4 * (size_t)i, 4);
+        for (unsigned w = 0; w < RACK_WORKERS; w++)
+            sum += element(w, slot, version, i);
+        if (be32toh(got) != sum)
+            return false;
+    }
+    return true;
+}
+
 // Nobody opens the devices, but each must have a name of its own.
-static json_t *configuration(bool f16) {
+static json_t *configuration(const struct rack *r) {
     static const char *const devices[RACK_WORKERS] = {"m0", "m1", "m2", "m3",
                                                       "m4", "m5", "m6", "m7"};
-    json_t *root =
-        rack_configuration(f16 ? "halves.p4" : "switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
-    if (f16)
+    json_t *root = rack_configuration(r->roce  ? "with_roce.p4"
+                                      : r->f16 ? "halves.p4"
+                                               : "switchml.p4",
+                                      RACK_WORKERS, RACK_SLOTS, devices);
+    json_t *entries = json_object_get(root, "entries");
+    if (r->f16)
         json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
+    for (unsigned w = 0; r->roce && w < RACK_WORKERS; w++) {
+        json_array_append_new(entries, rack_writer(w, true));
+        json_array_append_new(entries, rack_writer(w, false));
+        json_array_append_new(entries, rack_queue_pair(w));
+    }
     return root;
+}
+
+// Of the packet for a slot.
+static unsigned rack_length(const struct rack *r, unsigned slot) {
+    const enum roce_opcode o = rack_opcode(slot);
+    return r->frame_bytes + (r->roce && roce_begins(o) ? 16 : 0) +
+           (r->roce && roce_has_immediate(o) ? 4 : 0);
 }
 
 // ---- packets ----
@@ -113,8 +212,9 @@ static void make_frame(const struct rack *r, unsigned version, unsigned worker, 
 }
 
 static void make_frames(struct rack *r) {
-    r->frame_bytes = SWML_HEADER_BYTES + (r->f16 ? 2 : 4) * r->k;
-    r->stride = (r->frame_bytes + 127) & ~127u;
+    r->frame_bytes = r->roce ? ROCE_BTH_AT + ROCE_BTH_BYTES + 4 * r->k + ROCE_CRC_BYTES
+                             : SWML_HEADER_BYTES + (r->f16 ? 2 : 4) * r->k;
+    r->stride = (r->frame_bytes + (r->roce ? 16 : 0) + 127) & ~127u;
     r->frames = aligned_alloc(128, (size_t)RACK_PACKETS * r->stride);
     r->buffers = aligned_alloc(64, (size_t)RACK_PACKETS * BUFFER);
     if (!r->frames || !r->buffers)
@@ -122,7 +222,7 @@ static void make_frames(struct rack *r) {
     for (unsigned v = 0; v < 2; v++)
         for (unsigned w = 0; w < RACK_WORKERS; w++)
             for (unsigned s = 0; s < RACK_SLOTS; s++)
-                make_frame(r, v, w, s);
+                (r->roce ? make_roce_frame : make_frame)(r, v, w, s);
 }
 
 // ---- running ----
@@ -168,7 +268,9 @@ void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t len
     r->sent++;
     r->sent_bytes += length;
     if (r->verify)
-        r->wrong += !is_sum(r, port, frame, length);
+        r->wrong +=
+            !(r->roce ? is_roce_sum(r, port, frame, length) : is_sum(r, port, frame, length));
+    r->answers[port % RACK_WORKERS]++;
     if (r->on_sent)
         r->on_sent(r->on_sent_aux, frame);
 }
@@ -186,17 +288,22 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
 
 // ---- as a device would ----
 
-static void fill(const struct rack *r) {
-    for (unsigned f = 0; f < RACK_PACKETS; f++)
-        memcpy(r->buffers + SK_LENT_FRONT + (size_t)f * BUFFER, r->frames + (size_t)f * r->stride,
-               r->frame_bytes);
+static void fill(struct rack *r) {
+    for (unsigned f = 0; f < RACK_PACKETS; f++) {
+        uint8_t *to = r->buffers + SK_LENT_FRONT + (size_t)f * BUFFER;
+        memcpy(to, r->frames + (size_t)f * r->stride, rack_length(r, f % RACK_SLOTS));
+        if (r->roce)
+            rack_number(r, to, f);
+    }
+    r->psn += 2 * RACK_SLOTS;
 }
 
 static void work_burst(struct rack *r, unsigned burst, uint64_t now) {
     struct sk_lent_frame lent[RACK_SLOTS];
     uint8_t *at = r->buffers + SK_LENT_FRONT + (size_t)burst * RACK_SLOTS * BUFFER;
     for (unsigned i = 0; i < RACK_SLOTS; i++, at += BUFFER)
-        lent[i] = (struct sk_lent_frame){now, at, r->frame_bytes, (uint16_t)(burst % RACK_WORKERS)};
+        lent[i] =
+            (struct sk_lent_frame){now, at, rack_length(r, i), (uint16_t)(burst % RACK_WORKERS)};
     sk_core_rx_lent(sk_switch_core(r->sw, 0), lent, RACK_SLOTS);
 }
 
@@ -262,15 +369,18 @@ static void check(struct rack *r) {
 
 // ---- making ----
 
-static struct rack *rack_make(unsigned k, bool scalar, bool f16) {
+static struct rack *rack_make(unsigned k, bool scalar, bool f16, bool roce) {
     struct rack *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->k = k;
     r->f16 = f16;
+    r->roce = roce;
     const struct sk_switch_options options = {.tx = tx, .aux = r};
-    const struct rig rig = rig_new(f16 ? "switchml/halves.p4" : "switchml/switchml.p4", scalar,
-                                   configuration(f16), &options);
+    const struct rig rig = rig_new(roce  ? "switchml/with_roce.p4"
+                                   : f16 ? "switchml/halves.p4"
+                                         : "switchml/switchml.p4",
+                                   scalar, configuration(r), &options);
     r->program = rig.program;
     r->sw = rig.sw;
     make_frames(r);
@@ -279,11 +389,15 @@ static struct rack *rack_make(unsigned k, bool scalar, bool f16) {
 }
 
 struct rack *rack_new(unsigned k, bool scalar) {
-    return rack_make(k, scalar, false);
+    return rack_make(k, scalar, false, false);
 }
 
 struct rack *rack_new_f16(unsigned k) {
-    return rack_make(k, false, true);
+    return rack_make(k, false, true, false);
+}
+
+struct rack *rack_new_roce(unsigned k) {
+    return rack_make(k, false, false, true);
 }
 
 void rack_free(struct rack *r) {

@@ -20,17 +20,20 @@
 #define RACK_PACKETS (RACK_WORKERS * RACK_SLOTS * 2u) // of a round
 
 struct rack {
-    unsigned k; // elements in a packet
-    bool f16;   // 16-bit floats
-    unsigned frame_bytes;
+    unsigned k;           // elements in a packet
+    bool f16;             // 16-bit floats
+    bool roce;            // by RoCEv2: a worker's burst is a message
+    unsigned frame_bytes; // of a middle packet, by RoCEv2
     struct sk_program *program;
     struct sk_switch *sw;
     uint8_t *frames; // RACK_PACKETS of them, 'stride' apart, in the order in which they are sent
     unsigned stride;
     uint8_t *buffers; // RACK_PACKETS, which a device would write to; the switch is lent them
     double took;      // rack_took
-    uint64_t sent, sent_bytes; // by the switch
-    uint64_t wrong;            // results that are not the sum; counted while 'verify'
+    uint64_t sent, sent_bytes;      // by the switch
+    uint32_t psn;                   // by RoCEv2: of a round's first packets
+    uint32_t answers[RACK_WORKERS]; // by RoCEv2: to each worker so far
+    uint64_t wrong;                 // results that are not the sum; counted while 'verify'
     bool verify;
     struct sk_ports *ports; // of the rack on devices (rack_ports.c), or null
     // told of every frame that is sent; may be null
@@ -52,6 +55,10 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 struct rack *rack_new(unsigned k, bool scalar);
 // The same of 16-bit floats, with p4/switchml/halves.p4.
 struct rack *rack_new_f16(unsigned k);
+// The same of 32-bit integers by RoCEv2, with p4/switchml/with_roce.p4: each worker has one queue
+// pair, and the packets of a burst are one message. Their numbers go on, and their invariant CRCs
+// are made anew, between rounds.
+struct rack *rack_new_roce(unsigned k);
 void rack_free(struct rack *r);
 // A frame that left the switch: counts it, and looks at it when 'verify' is set.
 void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);

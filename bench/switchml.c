@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switchml256, switchml64, f16, scalar: p4/switchml on packets in memory, all passes and the
+// switchml256, switchml64, f16, roce, scalar: p4/switchml on packets in memory, all passes and the
 // results to every worker included, against a bare loop that only adds.
 #include <stdlib.h>
 
@@ -86,6 +86,24 @@ void measure_f16(const struct bench_options *opt, json_t *result) {
     bench_sides_free(sides, 2);
     rack_free(wide);
     rack_free(halves);
+}
+
+// The same elements by RoCEv2 and by UDP.
+void measure_roce(const struct bench_options *opt, json_t *result) {
+    struct rack *udp = rack_new(256, false), *roce = rack_new_roce(256);
+    struct bench_side sides[] = {
+        {.name = "RoCEv2", .work = rack_work, .took = rack_took, .aux = roce},
+        {.name = "UDP", .work = rack_work, .took = rack_took, .aux = udp},
+    };
+    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
+    bench_put_packets(result, sides[0].ns, n, roce->frame_bytes);
+    bench_put(result, "udp_ns_per_packet", bench_stat(sides[1].ns, n));
+    bench_put(result, "ratio_udp", bench_ratio(sides[0].ns, sides[1].ns, n));
+    describe(result, roce);
+    bench_note(result, "ratio_udp: time of a packet over that of switchml256");
+    bench_sides_free(sides, 2);
+    rack_free(udp);
+    rack_free(roce);
 }
 
 void measure_scalar(const struct bench_options *opt, json_t *result) {

@@ -321,6 +321,20 @@ static int cmd_worker_take_place(struct work *w) {
     return 0;
 }
 
+// Devices of frames become those of RoCEv2.
+static int cmd_worker_use_roce(struct work *w) {
+    for (uint32_t i = 0; i < w->config.lanes; i++) {
+        struct silken_lane *lane = &w->lane[i];
+        const bool roce = strncmp(lane->device, "roce:", 5) == 0;
+        if (snprintf(w->roce[i], sizeof w->roce[i], "%s%s", roce ? "" : "roce:", lane->device) >=
+            (int)sizeof w->roce[i]) {
+            return cmd_worker_unusable("a device's string is too long");
+        }
+        lane->device = w->roce[i];
+    }
+    return 0;
+}
+
 // Several lanes have the one device that was given, and its addresses.
 static void share_device(struct work *w) {
     struct silken_config *c = &w->config;
@@ -352,6 +366,9 @@ int cmd_worker(int argc, char **argv) {
     }
     if (status == 0 && w.config.protocol == SILKEN_ATP) {
         status = cmd_worker_take_job(&w);
+    }
+    if (status == 0 && w.rdma) {
+        status = cmd_worker_use_roce(&w);
     }
     if (status == 0 && w.service.controller) {
         status = cmd_worker_take_place(&w);

@@ -14,8 +14,10 @@ struct work {
     struct silken_config config;
     struct silken_lane lane[SILKEN_MAX_LANES];
     struct silken_comm *comm;
-    uint32_t shared;       // lanes of the one device; 0 or 1: it has one
-    bool integers, halves; // i32, f16; else f32
+    uint32_t shared;                  // lanes of the one device; 0 or 1: it has one
+    bool integers, halves;            // i32, f16; else f32
+    bool rdma;                        // devices are of RoCEv2
+    char roce[SILKEN_MAX_LANES][512]; // then their strings
     uint64_t elements, rounds, seed;
     void *tensor;
     struct silken_service service; // controller null: the options say everything

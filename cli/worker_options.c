@@ -24,7 +24,8 @@ const char work_usage[] =
     "  --device DEVICE     how to reach the switch: a DPDK device such as\n"
     "                      net_memif0,role=client,id=0,socket=/run/w0.sock, or "
     "afpacket:INTERFACE,\n"
-    "                      or udp: (kernel sockets; no privileges, and --mac is not needed).\n"
+    "                      or udp: (kernel sockets; no privileges, and --mac is not needed), or\n"
+    "                      roce:INTERFACE (SwitchML by RoCEv2, as --rdma).\n"
     "                      Each further device starts another lane with its own thread; --mac, "
     "--ip\n"
     "                      and --cpu apply to the preceding device\n"
@@ -61,7 +62,10 @@ const char work_usage[] =
     "  --type f32|f16|i32  type of the elements (f32)\n"
     "  --f16               the switch adds 16-bit floats (p4/switchml/halves.p4): f16 go as they "
     "are, f32\n"
-    "                      are rounded to f16, and there are no i32\n\n"
+    "                      are rounded to f16, and there are no i32\n"
+    "  --rdma              by RoCEv2 (p4/switchml/with_roce.p4), over each --device as frames\n"
+    "  --pairs N           queue pairs, which share the job's slots, with --rdma (8)\n"
+    "  --queue-pair N      the switch's first queue pair for this worker, a multiple of 64 (0)\n\n"
     "For ATP:\n"
     "  --job-file FILE     the job's description, common to all stations (see the manual). On "
     "SIGHUP it\n"
@@ -102,7 +106,10 @@ enum {
     TOKEN_FILE,
     WAIT,
     LANES,
-    NO_SEGMENTS
+    PAIRS,
+    QUEUE_PAIR,
+    NO_SEGMENTS,
+    RDMA
 };
 
 static const struct option options[] = {
@@ -137,6 +144,9 @@ static const struct option options[] = {
     {"wait", required_argument, NULL, WAIT},
     {"lanes", required_argument, NULL, LANES},
     {"no-segments", no_argument, NULL, NO_SEGMENTS},
+    {"rdma", no_argument, NULL, RDMA},
+    {"pairs", required_argument, NULL, PAIRS},
+    {"queue-pair", required_argument, NULL, QUEUE_PAIR},
     {NULL, 0, NULL, 0},
 };
 
@@ -168,11 +178,14 @@ static int take_lane_option(struct work *w, int option, char *value) {
 
 static int worker_options_take_number(struct work *w, int option, const char *value) {
     static const uint64_t largest[] = {
-        [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,       [PORT - RANK] = 65535,
-        [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
-        [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
-        [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,    [SEED - RANK] = UINT32_MAX,
+        [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,
+        [PORT - RANK] = 65535,       [JOB - RANK] = 255,
+        [POOL - RANK] = 16384,       [PACKET - RANK] = 256,
+        [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000,
+        [RTO_MIN - RANK] = 60000000, [RTO_MAX - RANK] = 60000000,
+        [LIMIT - RANK] = 86400000,   [SEED - RANK] = UINT32_MAX,
         [WAIT - RANK] = 86400000,    [LANES - RANK] = 16,
+        [PAIRS - RANK] = 64,         [QUEUE_PAIR - RANK] = 0xffffff,
     };
     struct silken_config *c = &w->config;
     uint64_t n;
@@ -215,6 +228,12 @@ static int worker_options_take_number(struct work *w, int option, const char *va
     case LANES:
         w->shared = (uint32_t)n;
         break;
+    case PAIRS:
+        c->rdma.pairs = (uint32_t)n;
+        break;
+    case QUEUE_PAIR:
+        c->rdma.queue_pair = (uint32_t)n;
+        break;
     case RTO_MIN:
         c->rto_min_us = (uint32_t)n;
         break;
@@ -256,7 +275,8 @@ static int take_protocol(struct work *w, const char *value) {
 static bool is_only_switchml(int option) {
     return option == WORKERS || option == MAC || option == IP || option == PORT ||
            option == SWITCH_MAC || option == SWITCH_IP || option == JOB || option == POOL ||
-           option == PACKET || option == TYPE || option == F16 || option == LANES;
+           option == PACKET || option == TYPE || option == F16 || option == LANES ||
+           option == RDMA || option == PAIRS || option == QUEUE_PAIR;
 }
 
 static bool take_service_option(struct silken_service *s, int option, const char *value) {
@@ -315,6 +335,9 @@ static int worker_options_take(struct work *w, int option, char *value) {
                    : cli_misused("worker", "--type takes f32, f16 or i32, not '%s'", value);
     case F16:
         w->config.f16 = true;
+        return 0;
+    case RDMA:
+        w->rdma = true;
         return 0;
     default:
         return worker_options_take_number(w, option, value);

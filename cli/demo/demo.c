@@ -391,6 +391,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
         .lanes = d->o.lanes,
         .elements = d->o.elements,
         .f16 = d->o.f16,
+        .rdma = d->o.rdma,
         .veth = d->o.veth,
         .loss = d->o.loss,
         .seed = d->o.seed,

@@ -120,13 +120,15 @@ bool fabric_ready(const struct fabric *f, unsigned rack) {
 
 static void fabric_device_of(const struct fabric *f, const struct fabric_address *a,
                              char device[512]) {
+    const char *roce = f->rdma ? "roce:" : "";
+
     if (f->veth) {
-        snprintf(device, 512, "afpacket:%s", a->station_end);
+        snprintf(device, 512, "%safpacket:%s", roce, a->station_end);
         return;
     }
     snprintf(device, 512,
-             "dpdk:net_memif%u,role=client,id=0," MEMIF_RING ",socket-abstract=no,socket=%s",
-             a->lane, a->socket);
+             "%sdpdk:net_memif%u,role=client,id=0," MEMIF_RING ",socket-abstract=no,socket=%s",
+             roce, a->lane, a->socket);
 }
 
 // ---- the all-reduce of a worker -----------------------------------------------------------------
@@ -225,6 +227,10 @@ static void open_options(const struct fabric *f, unsigned rank, const struct des
     config->pool_size = FABRIC_POOL;
     config->k = (uint16_t)f->elements;
     config->f16 = f->f16;
+    config->rdma.pairs = FABRIC_PAIRS;
+    config->rdma.own = FABRIC_QUEUE_PAIR;
+    config->rdma.queue_pair = 64 * d->own[0].port; // its replication id
+    config->rdma.rkey = FABRIC_RKEY;
     config->switch_port = FABRIC_UDP_PORT;
     config->switch_mac = d->fabric.mac;
     config->switch_ip = d->fabric.ip;
@@ -263,7 +269,8 @@ int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *
     }
     station->buckets = f->protocol == SILKEN_ATP ? f->lanes : 1;
     *r = (struct reducer){.self = station,
-                          .block = f->elements,
+                          .block =
+                              f->rdma ? f->elements * (FABRIC_POOL / FABRIC_PAIRS) : f->elements,
                           .halves = f->f16,
                           .sum = fabric_sum,
                           .counts = fabric_counts};

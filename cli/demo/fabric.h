@@ -33,6 +33,7 @@ struct fabric {
     unsigned lanes;    // of each station; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
     bool f16;          // the switch adds 16-bit floats
+    bool rdma;         // by RoCEv2: p4/switchml/with_roce.p4
     bool veth;         // the links; else memif
     double loss;       // chance of a packet to be dropped at the switches' ports, in each direction
     uint64_t seed;     // of the loss
@@ -47,6 +48,12 @@ struct fabric {
 // 256 elements.
 #define FABRIC_POOL     64
 #define FABRIC_UDP_PORT 0xbee0 // of everybody
+// By RoCEv2: queue pairs of a worker, which share the pool; a message is as many packets as one has
+// slots. The switch's of a link are 64 times its replication id.
+#define FABRIC_PAIRS      8
+#define FABRIC_ROCE_PORT  4791
+#define FABRIC_QUEUE_PAIR 0x100 // the workers' first one
+#define FABRIC_RKEY       0x53494c4bu
 
 // A link's addresses as text.
 struct fabric_address {

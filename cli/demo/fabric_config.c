@@ -110,7 +110,58 @@ static json_t *receiver_of(const struct fabric *f, unsigned link) {
         fabric_config_table(f, "pipe.Egress.receivers", "switchml.Egress.switchml.receivers"), //
         "key", "md.rid", a.port,                                                               //
         "action", "address",                                                                   //
-        "args", "mac", a.mac, "ip", a.ip, "udp_port", FABRIC_UDP_PORT);
+        "args", "mac", a.mac, "ip", a.ip, "udp_port", f->rdma ? FABRIC_ROCE_PORT : FABRIC_UDP_PORT);
+}
+
+// ---- SwitchML by RoCEv2 -------------------------------------------------------------------------
+
+// What first packets of a worker's messages, or the others, are for.
+static json_t *writer_of(const struct fabric *f, unsigned link, bool begins) {
+    const struct fabric_address a = fabric_address(f, link);
+    const int end = 2 * (FABRIC_POOL - 1);
+    json_t *args = json_pack("{s:I, s:i, s:i, s:i, s:i, s:i}",         //
+                             "worker_bit", (json_int_t)1 << a.station, //
+                             "num_workers", f->workers,                //
+                             "group", group_of_lane(f, a.lane),        //
+                             "rid", a.port,                            //
+                             "port", a.port,                           //
+                             begins ? "first" : "end", 0x8000 + (begins ? 0 : end));
+
+    if (begins) {
+        json_object_set_new(args, "last", json_integer(end + 1));
+    }
+    return json_pack("{s:s, s:{s:s, s:s, s:i, s:i, s:i}, s:s, s:o}", //
+                     "table", "pipe.Ingress.writes.writers",         //
+                     "key",                                          //
+                     "hdr.ipv4.src_addr", a.ip,                      //
+                     "hdr.ipv4.dst_addr", fabric_switch(a.rack).ip,  //
+                     "ig_intr_md.ingress_port", a.port,              //
+                     "queue_pairs", a.port,                          //
+                     "begins", begins,                               //
+                     "action", begins ? "begin" : "go_on",           //
+                     "args", args);
+}
+
+static json_t *queue_pair_of(const struct fabric *f, unsigned link, unsigned pair) {
+    const struct fabric_address a = fabric_address(f, link);
+
+    return json_pack("{s:s, s:{s:i, s:i}, s:s, s:{s:i, s:i, s:i}}", //
+                     "table", "pipe.Egress.results.queue_pairs",    //
+                     "key", "md.rid", a.port, "queue_pair", pair,   //
+                     "action", "queue_pair",                        //
+                     "args", "qpn", FABRIC_QUEUE_PAIR + pair, "rkey_high", FABRIC_RKEY >> 16,
+                     "rkey", FABRIC_RKEY & 0xffff);
+}
+
+static void rdma_entries(const struct fabric *f, json_t *list) {
+    for (unsigned link = 0; link < fabric_links(f); link++) {
+        json_array_append_new(list, writer_of(f, link, true));
+        json_array_append_new(list, writer_of(f, link, false));
+        json_array_append_new(list, receiver_of(f, link));
+        for (unsigned pair = 0; pair < FABRIC_PAIRS; pair++) {
+            json_array_append_new(list, queue_pair_of(f, link, pair));
+        }
+    }
 }
 
 static void switchml_entries(const struct fabric *f, json_t *list) {
@@ -202,7 +253,9 @@ static json_t *fabric_config_configuration(const struct fabric *const *f, unsign
         for (unsigned lane = 0; lane < f[i]->lanes; lane++) {
             json_array_append_new(groups, fabric_config_group_of(f[i], rack, lane));
         }
-        if (f[i]->protocol == SILKEN_SWITCHML) {
+        if (f[i]->rdma) {
+            rdma_entries(f[i], entries);
+        } else if (f[i]->protocol == SILKEN_SWITCHML) {
             switchml_entries(f[i], entries);
         }
         address_entries(f[i], rack, entries);

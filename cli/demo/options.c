@@ -38,6 +38,7 @@ const char demo_usage[] =
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
     "  --f16             16-bit floats to and from the switch: half the bytes (switchml)\n"
+    "  --rdma            by RoCEv2, in messages of several packets (switchml)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
     "  --links NAME      memif, shared memory; or veth, between network namespaces, as root "
     "(memif)\n"
@@ -46,8 +47,8 @@ const char demo_usage[] =
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
     "  --seed N          seed of the initial weights and the order of images (1)\n"
-    "  --program FILE    the P4 program (Silken's own switchml.p4, halves.p4, atp.p4 or\n"
-    "                    ina.p4)\n"
+    "  --program FILE    the P4 program (Silken's own switchml.p4, halves.p4, with_roce.p4,\n"
+    "                    atp.p4 or ina.p4)\n"
     "  --data DIR        folder of the data set (" DATASET_FOLDER ")\n"
     "  --text FILE       train a model of next words on this text instead (libra)\n"
     "  --record FILE     record the packets of the (last rack's) switch (pcapng), for\n"
@@ -175,6 +176,11 @@ static int set_f16(const struct parser *p) {
     return 0;
 }
 
+static int set_rdma(const struct parser *p) {
+    p->o->rdma = true;
+    return 0;
+}
+
 static int set_elements(const struct parser *p) {
     uint64_t v;
 
@@ -284,6 +290,7 @@ static const struct option {
     {"--workers", true, set_workers},
     {"--elements", true, set_elements},
     {"--f16", false, set_f16},
+    {"--rdma", false, set_rdma},
     {"--lanes", true, set_lanes},
     {"--loss", true, set_loss},
     {"--epochs", true, set_epochs},
@@ -422,6 +429,12 @@ static int check_protocol(const struct parser *p) {
     if (o->f16 && (o->libra || o->dlcp || atp)) {
         return demo_options_fail(p, "--f16 needs --protocol switchml");
     }
+    if (o->rdma && (o->libra || o->dlcp || atp)) {
+        return demo_options_fail(p, "--rdma needs --protocol switchml");
+    }
+    if (o->rdma && (o->f16 || o->lanes > 1)) {
+        return demo_options_fail(p, "--rdma goes with one lane, and without --f16");
+    }
 
     if (o->libra) {
         return has_dlcp_option(o)
@@ -475,6 +488,8 @@ static void demo_options_settle(struct demo_options *o) {
     } else if (o->protocol == SILKEN_ATP) {
         program = "p4/atp/atp.p4";
         elements = ATP_VALUES;
+    } else if (o->rdma) {
+        program = "p4/switchml/with_roce.p4";
     } else if (o->f16) {
         program = "p4/switchml/halves.p4";
     }

@@ -31,6 +31,7 @@ struct demo_options {
     unsigned lanes;    // of each worker and server
     unsigned elements; // in a packet of SwitchML, or else of ATP
     bool f16;          // SwitchML's switch adds 16-bit floats
+    bool rdma;         // SwitchML by RoCEv2
     unsigned batch;    // images of a step, of all workers together
     unsigned epochs;
     unsigned steps;  // 0: as the epochs say

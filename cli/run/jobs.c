@@ -10,6 +10,7 @@
 #include "base/address.h"
 #include "base/json.h"
 #include "control/published/published.h"
+#include "control/published/tables.h"
 #include "control/service/service.h"
 #include "control/tor/tor.h"
 #include "control/watch/watch.h"
@@ -74,6 +75,44 @@ void run_jobs_remove(void *aux, const char *name) {
     json_decref(request);
 }
 
+// ---- jobs of p4/switchml without a ToR: by RoCEv2 ----
+
+static int run_jobs_roce_locate(void *aux, const struct admission_request *worker,
+                                struct admission_place *place, struct sk_error *err) {
+    struct run *r = aux;
+    if (worker->roce.pairs == 0)
+        return sk_fail(err, "without \"tor\" the service admits jobs of the kind switchml-roce");
+    return published_tables_locate(r->job_tables, worker, place, err);
+}
+
+static int run_jobs_roce_add(void *aux, struct admission_job *job, struct sk_error *err) {
+    struct run *r = aux;
+    return published_tables_add(r->job_tables, job, err);
+}
+
+static void run_jobs_roce_remove(void *aux, const char *name) {
+    struct run *r = aux;
+    published_tables_remove(r->job_tables, name);
+}
+
+static bool run_jobs_tables(struct run *r, struct sk_error *err) {
+    const struct sk_config_job_service *j = &r->config->job_service;
+    const struct sessions_switch on = {
+        .sw = r->sw, .pause = run_pause, .resume = run_resume, .aux = r};
+    r->job_tables = published_tables_new(&on, j->mac, j->ip, run_now, err);
+    return r->job_tables;
+}
+
+// Entries of jobs are brought into the next program as those of an operator are; the numbers of
+// queue pairs may be lost, and then the workers find no answers.
+void run_jobs_program_changed(struct run *r) {
+    const struct sessions_switch on = {
+        .sw = r->sw, .pause = run_pause, .resume = run_resume, .aux = r};
+    struct sk_error err;
+    if (r->job_tables && published_tables_replaced(r->job_tables, &on, &err))
+        run_say(err.text);
+}
+
 // ---- from start to end ----
 
 bool run_jobs_start(struct run *r) {
@@ -91,7 +130,11 @@ bool run_jobs_start(struct run *r) {
         .silence = (unsigned)j->silence,
         .jobs = {.locate = run_jobs_locate, .add = run_jobs_add, .remove = run_jobs_remove},
         .aux = r};
-    r->service = token ? service_open(&o, &err) : NULL;
+    struct service_options without = o;
+    without.jobs = (struct admission_ops){
+        .locate = run_jobs_roce_locate, .add = run_jobs_roce_add, .remove = run_jobs_roce_remove};
+    if (token && (r->tor || run_jobs_tables(r, &err)))
+        r->service = service_open(r->tor ? &o : &without, &err);
     free(token);
     free(path);
     return r->service || run_say(err.text);
@@ -144,6 +187,13 @@ uint16_t run_jobs_port(const struct run *r) {
     return r->service ? service_port(r->service) : 0;
 }
 
+// Its jobs' entries go before the switch does, which nobody runs any more.
 void run_jobs_end(struct run *r) {
+    const struct sessions_switch on = {.sw = r->sw};
+    struct sk_error ignored;
+    if (r->job_tables)
+        published_tables_replaced(r->job_tables, &on, &ignored);
     service_close(r->service);
+    published_tables_free(r->job_tables);
+    r->job_tables = NULL;
 }

@@ -326,6 +326,7 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
     run_tor_program_changed(r, kept);
     run_sessions_program_changed(r, kept);
     run_published_program_changed(r, kept);
+    run_jobs_program_changed(r);
     return 0;
 }
 

@@ -151,13 +151,16 @@ void run_published_program_changed(struct run *r, bool kept) {
 
 json_t *run_published_request(struct run *r, const char *op, const struct sk_at *at, bool *known) {
     static const char *const keys[] = {"op", NULL};
-    *known = r->published && !r->tor && strcmp(op, "job.list") == 0; // else run_jobs_answered()
+    // with a ToR it is run_jobs_answered()
+    *known = (r->published || r->service) && !r->tor && strcmp(op, "job.list") == 0;
     if (!*known)
         return NULL;
     sk_at_keys(at, keys);
-    return at->doc->failed ? NULL
-                           : json_pack("{s:[], s:o}", "jobs", "service",
-                                       published_json(r->published, run_now()));
+    if (at->doc->failed)
+        return NULL;
+    json_t *result = json_pack("{s:[]}", "jobs");
+    run_jobs_answered(r, op, NULL, result);
+    return result;
 }
 
 void run_published_count(const struct run *r, struct sk_watch_control *out) {

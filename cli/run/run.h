@@ -121,6 +121,7 @@ struct run {
     struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
     struct published *published;               // null: the configuration has none
+    struct published_tables *job_tables;       // of the job service without a ToR; or null
     struct published_tables *published_tables; // the same; null also with a ToR
     uint64_t published_removed; // when a job of a ToR was taken away last, until nothing of it is
                                 // under way; or 0
@@ -228,6 +229,8 @@ void run_jobs_turn(struct run *r, uint64_t now);
 void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result);
 struct sk_watch_control;
 void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
+// The program was replaced.
+void run_jobs_program_changed(struct run *r);
 uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
 struct admission_request;

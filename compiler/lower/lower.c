@@ -290,6 +290,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     }
     find_prefixes(&lw);
     fix_resubmit_types(&lw);
+    lw.out->invariant_crc = annot_find(&p->main->annots, "silken_invariant_crc");
     lower_main(&lw, ctor);
     lower_zeroed(&lw);
     wire_types(&lw);

@@ -159,6 +159,8 @@ static void program_desc(const struct emit *e) {
     emit_line(e, ".n_pipelines = %zu,", p->pipelines.n);
     emit_line(e, ".pipe_of = {%u, %u, %u, %u},", p->pipe_of[0], p->pipe_of[1], p->pipe_of[2],
               p->pipe_of[3]);
+    if (p->invariant_crc)
+        emit_line(e, ".invariant_crc = true,");
     emit_close(e, "};");
     emit_line(e, "_Static_assert(SK_ABI_VERSION == %u, \"abi\");", SK_ABI_VERSION);
     emit_open(e, "__attribute__((visibility(\"default\"))) const struct sk_program_desc "

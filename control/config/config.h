@@ -52,7 +52,8 @@
 //                "names": [], "trace": true},     it shows packets (else: if not public)
 //       "job_service": {"listen": "10.0.0.254:9466",   control/service/service.h
 //                       "token_file": "token", "slots": 128,             slots of a job
-//                       "wait": 300, "grace": 2, "silence": 10},         seconds
+//                       "wait": 300, "grace": 2, "silence": 10,          seconds
+//                       "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"}, without "tor"
 //       "switchml_jobs": {"listen": "10.0.0.254:50099",   control/published/published.h
 //                            "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254",   the switch's
 //                            "slots": 512, "udp_port": 4000,           of a job, of all workers
@@ -151,6 +152,8 @@ struct sk_config_job_service {
     const char *token_file;
     uint32_t slots;                // of a job whose workers do not say
     uint64_t wait, grace, silence; // seconds
+    uint8_t mac[6];                // without a ToR: the switch's addresses
+    uint32_t ip;                   // host order
 };
 // For the published client; without a ToR.
 struct sk_config_switchml_jobs {

@@ -13,10 +13,30 @@ static uint64_t job_service_number(const struct sk_at *at, const char *key, uint
     return value.value ? sk_at_between(&value, true, least, most) : otherwise;
 }
 
+// A ToR has addresses of its own; a switch without one, as its jobs' workers are to send to.
+static void job_service_addresses(const struct sk_at *at, bool of_tor, uint8_t mac[6],
+                                  uint32_t *ip) {
+    const struct sk_at mac_at = sk_at_member(at, "mac"), ip_at = sk_at_member(at, "ip");
+    if (of_tor && (mac_at.value || ip_at.value)) {
+        sk_at_fail(mac_at.value ? &mac_at : &ip_at, "a ToR's jobs have the ToR's own addresses");
+        return;
+    }
+    if (!of_tor && !at->doc->failed && (!mac_at.value || !ip_at.value)) {
+        sk_at_fail(at, "without \"tor\" it needs \"mac\" and \"ip\", the addresses that workers "
+                       "send to");
+        return;
+    }
+    const char *mac_text = sk_at_string(&mac_at, !of_tor), *ip_text = sk_at_string(&ip_at, !of_tor);
+    if (mac_text && (!sk_mac_parse(mac_text, mac) || mac[0] & 1))
+        sk_at_fail(&mac_at, "it must be the MAC address of a station, like 02:00:00:00:00:fe");
+    if (ip_text && !sk_ip_parse(ip_text, ip))
+        sk_at_fail(&ip_at, "it must be an IPv4 address like 10.0.0.254");
+}
+
 // Whoever has the token may ask; so it may listen at any address.
 void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c) {
-    static const char *const keys[] = {"listen", "token_file", "slots", "wait",
-                                       "grace",  "silence",    NULL};
+    static const char *const keys[] = {"listen",  "token_file", "slots", "wait", "grace",
+                                       "silence", "mac",        "ip",    NULL};
     const struct sk_at at = sk_at_member(root, "job_service");
     if (!at.value)
         return;
@@ -33,24 +53,7 @@ void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c) {
     if (!at.doc->failed && !sk_socket_address(j->listen, &j->address))
         sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
                    j->listen);
-    if (!c->tor)
-        sk_at_fail(&at, "jobs are admitted by the control plane of a ToR: \"job_service\" needs "
-                        "\"tor\"");
-}
-
-// A ToR has addresses of its own.
-static void switchml_jobs_addresses(const struct sk_at *at, bool of_tor,
-                                    struct sk_config_switchml_jobs *s) {
-    const struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
-    if (of_tor && (mac.value || ip.value)) {
-        sk_at_fail(mac.value ? &mac : &ip, "a ToR's jobs have the ToR's own addresses");
-        return;
-    }
-    const char *mac_text = sk_at_string(&mac, !of_tor), *ip_text = sk_at_string(&ip, !of_tor);
-    if (mac_text && (!sk_mac_parse(mac_text, s->mac) || s->mac[0] & 1))
-        sk_at_fail(&mac, "it must be the MAC address of a station, like 02:00:00:00:00:fe");
-    if (ip_text && !sk_ip_parse(ip_text, &s->ip))
-        sk_at_fail(&ip, "it must be an IPv4 address like 10.0.0.254");
+    job_service_addresses(&at, c->tor != NULL, j->mac, &j->ip);
 }
 
 // Whoever reaches the address may ask: the protocol has no token.
@@ -65,7 +68,7 @@ void sk_config_read_switchml_jobs(const struct sk_at *root, struct sk_config *c)
     sk_at_keys(&at, keys);
     const struct sk_at listen = sk_at_member(&at, "listen");
     s->listen = sk_at_string(&listen, true);
-    switchml_jobs_addresses(&at, c->tor != NULL, s);
+    job_service_addresses(&at, c->tor != NULL, s->mac, &s->ip);
     s->slots = (uint32_t)job_service_number(&at, "slots", 1, MOST_SLOTS, 512);
     s->udp_port = (uint16_t)job_service_number(&at, "udp_port", LEAST_PORT, 65535, UDP_PORT);
     s->wait = job_service_number(&at, "wait", 1, 24 * HOUR, 300);

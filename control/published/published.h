@@ -36,7 +36,7 @@
 //     groups.c    jobs and their workers, apart from the network
 //     calls.c     the four calls: what a message has to be
 //     server.c    the network
-//     tables.c    a job in the tables of p4/switchml (tables.h)
+//     tables.c    a job in the tables of p4/switchml (tables.h); tables_roce.c: one by RoCEv2
 #ifndef SILKEN_CONTROL_PUBLISHED_PUBLISHED_H
 #define SILKEN_CONTROL_PUBLISHED_PUBLISHED_H
 

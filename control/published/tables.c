@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/published/tables.h"
+#include "control/published/tables_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,34 +15,9 @@
 #define NUMBERS    256u  // of jobs, all of which a worker has
 #define FIRST_MGID 1000u // groups and nodes from here on; an operator's have small numbers mostly
 #define FIRST_NODE 10000u
-#define NAME_BYTES 300u
-
-struct placed_worker {
-    uint32_t ip;
-    uint16_t port, rid, node;
-    uint8_t mac[6];
-    unsigned entries; // of NUMBERS that are written
-    bool receiver, has_node;
-};
-
-struct placed_job {
-    struct placed_job *next;
-    char name[ADMISSION_NAME];
-    uint32_t first, slots, workers;
-    uint16_t udp_port, mgid; // mgid 0: not written
-    struct placed_worker list[ADMISSION_WORKERS];
-};
-
-struct published_tables {
-    struct sessions_switch on;
-    uint8_t mac[6];
-    uint32_t ip;
-    uint64_t (*now)(void);
-    uint64_t
-        removed; // when entries were taken away last, until nothing of before is under way; or 0
-    char workers[NAME_BYTES], receivers[NAME_BYTES], macs[NAME_BYTES]; // names of the tables
-    struct placed_job *jobs;
-};
+#define ROCE_RIDS  256u // a worker by RoCEv2 has a replication id below it
+#define SESSIONS   1023u
+#define ELEMENTS   256u
 
 static void tables_pause(const struct published_tables *t, bool on) {
     void (*fn)(void *) = on ? t->on.pause : t->on.resume;
@@ -121,6 +96,10 @@ int published_tables_locate(void *tables, const struct admission_request *r,
     sk_mac_text(r->mac, mac);
     const struct sk_named_value key = {"dst_addr", mac};
     const struct sk_entry_spec spec = {.table = t->macs, .keys = &key, .n_keys = 1, .pipe = -1};
+    if (r->roce.pairs > 0 && !sessions_are_roce(&t->on))
+        return sk_fail(err, "the switch's program has no RoCEv2 (p4/switchml/with_roce.p4 has)");
+    if (!r->has_mac)
+        return sk_fail(err, "it must say its MAC address: the switch finds stations by that");
     if (t->removed && sessions_under_way(&t->on, t->removed)) {
         sk_fail(err, "packets of a job that is over are under way in the switch");
         return 0;
@@ -231,7 +210,7 @@ static void tables_clear_counters(const struct published_tables *t, uint16_t rid
     static const char *const names[] = {"admission.wrong_checksums", "repetitions", "steps.resent"};
     static const struct sk_counter_cell zero;
     struct sk_error ignored;
-    char name[NAME_BYTES + 32];
+    char name[TABLES_NAME_BYTES + 32];
     const int n = (int)(strlen(t->workers) - strlen(WORKERS));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(name, sizeof name, "%.*s%s", n, t->workers, names[i]);
@@ -248,10 +227,12 @@ static int tables_write(struct published_tables *t, struct placed_job *job, stru
         job->list[i].receiver = rc == 0;
     }
     for (uint32_t i = 0; rc == 0 && i < job->workers; i++)
-        for (unsigned n = 0; rc == 0 && n < NUMBERS; n++) {
+        for (unsigned n = 0; rc == 0 && job->pairs == 0 && n < NUMBERS; n++) {
             rc = tables_worker(t, job, i, n, true, err);
             job->list[i].entries += rc == 0;
         }
+    for (uint32_t i = 0; rc == 0 && job->pairs > 0 && i < job->workers; i++)
+        rc = tables_roce_write(t, job, &job->list[i], i, err);
     return rc;
 }
 
@@ -259,8 +240,10 @@ static int tables_write(struct published_tables *t, struct placed_job *job, stru
 static void tables_unwrite(struct published_tables *t, struct placed_job *job) {
     struct sk_error ignored;
     for (uint32_t i = 0; i < job->workers; i++)
-        for (unsigned n = 0; n < job->list[i].entries; n++)
+        for (unsigned n = 0; job->pairs == 0 && n < job->list[i].entries; n++)
             tables_worker(t, job, i, n, false, &ignored);
+    for (uint32_t i = 0; job->pairs > 0 && i < job->workers; i++)
+        tables_roce_unwrite(t, job, &job->list[i], i);
     for (uint32_t i = 0; i < job->workers; i++)
         if (job->list[i].receiver)
             tables_receiver(t, job, i, false, &ignored);
@@ -280,16 +263,17 @@ static int tables_give(struct published_tables *t, struct placed_job *job, struc
     uint32_t run = 0, at = 0;
     for (; at < slots && run < job->slots; at++)
         run = taken.slots[at] ? 0 : run + 1;
+    const uint32_t rids = job->pairs > 0 ? ROCE_RIDS : SK_JOB_RIDS;
     uint16_t rid = 1;
     int rc = run == job->slots ? 0
                                : sk_fail(err, "there is no room for %u slots side by side, of %u",
                                          job->slots, slots);
     job->first = at - run;
     for (uint32_t i = 0; rc == 0 && i < job->workers; i++) {
-        while (rid < SK_JOB_RIDS && taken.rids[rid])
+        while (rid < rids && taken.rids[rid])
             rid++;
-        if (rid == SK_JOB_RIDS)
-            rc = sk_fail(err, "all jobs together have more than %u workers", SK_JOB_RIDS - 1);
+        if (rid == rids)
+            rc = sk_fail(err, "all jobs together have more than %u workers", rids - 1);
         job->list[i].rid = rid++;
     }
     free(taken.slots);
@@ -305,10 +289,16 @@ int published_tables_add(void *tables, struct admission_job *job, struct sk_erro
     p->workers = job->workers;
     p->slots = job->slots;
     p->udp_port = job->port;
+    p->pairs = job->members[0].request.roce.pairs;
+    if (p->pairs > 0) {
+        p->session = 1 + t->sessions++ % SESSIONS;
+        p->psn = job->psn = (uint32_t)t->now() & 0xffffff;
+    }
     for (uint32_t i = 0; i < job->workers; i++) {
         p->list[i] =
             (struct placed_worker){.ip = job->members[i].request.ip,
                                    .port = (uint16_t)strtoul(job->members[i].place.link, NULL, 10)};
+        p->list[i].roce = job->members[i].request.roce;
         memcpy(p->list[i].mac, job->members[i].place.mac, sizeof p->list[i].mac);
     }
     tables_pause(t, true);
@@ -328,8 +318,10 @@ int published_tables_add(void *tables, struct admission_job *job, struct sk_erro
     }
     p->next = t->jobs;
     t->jobs = p;
+    for (uint32_t i = 0; p->pairs > 0 && i < job->workers; i++)
+        job->members[i].queue_pair = tables_roce_pair(p, i);
     job->number = 0;
-    job->elements = 0;
+    job->elements = p->pairs > 0 ? ELEMENTS : 0;
     return 0;
 }
 
@@ -359,7 +351,8 @@ uint64_t published_tables_packets(void *tables, const char *name) {
     if (!job)
         return 0;
     tables_pause(t, true);
-    const uint64_t packets = sk_jobs_packets(t->on.sw, job->first);
+    const uint64_t packets =
+        job->pairs > 0 ? tables_roce_packets(t, job) : sk_jobs_packets(t->on.sw, job->first);
     tables_pause(t, false);
     return packets;
 }

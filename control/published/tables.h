@@ -5,6 +5,7 @@
 // its calls in job_number, so a worker has an entry of admission.workers for each of the 256
 // numbers, and the job has no sessions. Slots, replication ids, nodes and groups are those that
 // nothing else in the switch has when the job comes.
+// Jobs by RoCEv2, in the program that has it, are beside them; they have replication ids below 256.
 //
 // Concurrency: on the control thread.
 #ifndef SILKEN_CONTROL_PUBLISHED_TABLES_H

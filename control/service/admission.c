@@ -109,6 +109,14 @@ void admission_free(struct admission *a) {
 
 // ---- coming ----
 
+// Of the workers that are there.
+static uint32_t adm_pairs(const struct admission_job *job) {
+    for (uint32_t i = 0; i < job->workers; i++)
+        if (job->members[i].owner)
+            return job->members[i].request.roce.pairs;
+    return 0;
+}
+
 // Whether the worker fits those of its job that are there.
 static int adm_fits(const struct admission *a, const struct admission_job *job,
                     const struct admission_request *r, struct sk_error *err) {
@@ -124,6 +132,10 @@ static int adm_fits(const struct admission *a, const struct admission_job *job,
     if (slots != job->slots)
         return sk_fail(err, "the other workers of job '%s' asked for %u slots, this one for %u",
                        job->name, job->slots, slots);
+    if (r->roce.pairs != adm_pairs(job))
+        return sk_fail(err,
+                       "the other workers of job '%s' have %u queue pairs for RoCEv2, this one %u",
+                       job->name, adm_pairs(job), r->roce.pairs);
     if (r->port != job->port)
         return sk_fail(err, "the other workers of job '%s' use UDP port %u, this one uses %u",
                        job->name, job->port, r->port);

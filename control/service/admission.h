@@ -24,6 +24,14 @@
 #define ADMISSION_JOBS    256u
 #define ADMISSION_NAME    64u
 
+// Queue pairs of a worker by RoCEv2, and the memory that they write.
+#define ADMISSION_PAIRS 64u
+struct admission_roce {
+    uint32_t pairs; // 0: the worker does not use RoCEv2
+    uint32_t rkey;
+    uint32_t qpn[ADMISSION_PAIRS], psn[ADMISSION_PAIRS]; // psn: of the first packet that it sends
+};
+
 // What a worker asks for.
 struct admission_request {
     char job[ADMISSION_NAME];
@@ -33,6 +41,7 @@ struct admission_request {
     bool has_mac;
     uint8_t mac[6];
     uint32_t slots; // 0: as the service has it
+    struct admission_roce roce;
 };
 
 // Where a worker is, as the switch knows it.
@@ -47,6 +56,7 @@ struct admission_member {
     void *owner; // who is told; null: nobody is there
     struct admission_request request;
     struct admission_place place;
+    uint32_t queue_pair; // given to one by RoCEv2: the switch's first one for this worker
     bool placed;
     uint64_t since;
     char waits[160]; // for what, when it is not placed
@@ -62,7 +72,9 @@ struct admission_job {
     uint64_t since, looked,
         ends;                  // of the state; when places were looked for; when 'ending' is over
     uint32_t number, elements; // given
-    char why[256];             // it ends
+    // Given to a job by RoCEv2: the numbers of results' first packets, of all queue pairs.
+    uint32_t psn;
+    char why[256]; // it ends
     struct admission_member members[ADMISSION_WORKERS];
 };
 

@@ -5,11 +5,16 @@
 #include "base/json.h"
 #include "control/service/service.h"
 
-#define UDP_PORT    0xbee0u // SwitchML's
-#define MOST_SLOTS  8192u
-#define LEAST_PORT  1024u
-#define SWITCHML    "switchml"
-#define KNOWN_NAMES "token", "job", "rank", "workers", "kind", "ip", "port", "mac", "slots"
+#define UDP_PORT   0xbee0u // SwitchML's
+#define MOST_SLOTS 8192u
+#define LEAST_PORT 1024u
+#define SWITCHML   "switchml"
+#define ROCE       "switchml-roce"
+#define ROCE_PORT  4791u
+#define NUMBERS    0x1000000u // of queue pairs and packets: 24 bits
+#define KNOWN_NAMES                                                                                \
+    "token", "job", "rank", "workers", "kind", "ip", "port", "mac", "slots", "pairs",              \
+        "queue_pair", "psn", "rkey"
 
 static void request_job(const struct sk_at *at, struct admission_request *out) {
     const char *name = sk_at_string(at, true);
@@ -37,6 +42,34 @@ static void request_addresses(const struct sk_at *root, uint32_t from,
         sk_at_fail(root, "\"ip\" is missing: the connection does not come from an IPv4 address");
 }
 
+// Queue pairs follow each other, and begin with one number.
+static void request_roce(const struct sk_at *root, struct admission_request *out) {
+    const struct sk_at pairs = sk_at_member(root, "pairs"), qpn = sk_at_member(root, "queue_pair"),
+                       psn = sk_at_member(root, "psn"), rkey = sk_at_member(root, "rkey");
+    struct admission_roce *r = &out->roce;
+    r->pairs = (uint32_t)sk_at_between(&pairs, true, 1, ADMISSION_PAIRS);
+    r->rkey = (uint32_t)sk_at_between(&rkey, true, 0, UINT32_MAX);
+    const uint32_t first = (uint32_t)sk_at_between(&qpn, true, 0, NUMBERS - ADMISSION_PAIRS),
+                   number = psn.value ? (uint32_t)sk_at_between(&psn, true, 0, NUMBERS - 1) : 0;
+    for (uint32_t i = 0; i < r->pairs; i++) {
+        r->qpn[i] = first + i;
+        r->psn[i] = number;
+    }
+    const struct sk_at port = sk_at_member(root, "port");
+    if (port.value)
+        sk_at_fail(&port, "jobs of the kind " ROCE " have RoCEv2's port");
+    out->port = ROCE_PORT;
+}
+
+static void request_no_roce(const struct sk_at *root) {
+    static const char *const keys[] = {"pairs", "queue_pair", "psn", "rkey"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct sk_at at = sk_at_member(root, keys[i]);
+        if (at.value)
+            sk_at_fail(&at, "it is for jobs of the kind " ROCE);
+    }
+}
+
 static void request_read(const struct sk_at *root, uint32_t from, struct admission_request *out) {
     static const char *const keys[] = {KNOWN_NAMES, NULL};
     sk_at_keys(root, keys);
@@ -47,9 +80,15 @@ static void request_read(const struct sk_at *root, uint32_t from, struct admissi
     request_job(&job, out);
     out->workers = (uint32_t)sk_at_between(&workers, true, 1, ADMISSION_WORKERS);
     out->rank = (uint32_t)sk_at_between(&rank, true, 0, out->workers ? out->workers - 1 : 0);
-    if (kind_text && strcmp(kind_text, SWITCHML) != 0)
-        sk_at_fail(&kind, "it must be " SWITCHML ": the service admits jobs of no other kind");
+    const bool roce = kind_text && strcmp(kind_text, ROCE) == 0;
+    if (kind_text && !roce && strcmp(kind_text, SWITCHML) != 0)
+        sk_at_fail(&kind,
+                   "it must be " SWITCHML " or " ROCE ": the service admits jobs of no other kind");
     out->port = port.value ? (uint16_t)sk_at_between(&port, true, LEAST_PORT, 65535) : UDP_PORT;
+    if (roce)
+        request_roce(root, out);
+    else
+        request_no_roce(root);
     out->slots = slots.value ? (uint32_t)sk_at_between(&slots, true, 1, MOST_SLOTS) : 0;
     request_addresses(root, from, out);
 }

@@ -6,14 +6,17 @@
 // A worker connects by TCP and sends one line of JSON:
 //
 //     {"token": "...", "job": "resnet", "rank": 0, "workers": 2,
-//      "kind": "switchml",             the only one; without: this
+//      "kind": "switchml",             or "switchml-roce"; without: this
 //      "ip": "10.0.10.2",              the worker's in the switch's network; without: where it
 //                                      connects from
 //      "port": 48864,                  its UDP port, the same of all workers; without: 48864
 //      "mac": "02:00:00:00:10:00",     if known: the switch must find the same; without: as the
 //                                      switch finds it
-//      "slots": 64}                    of the pool, the same of all workers; without: as the
+//      "slots": 64,                    of the pool, the same of all workers; without: as the
 //                                      configuration says
+//      "pairs": 8, "queue_pair": 256,  of switchml-roce: how many queue pairs, the first one's
+//      "psn": 0, "rkey": 1400458059}   number, that of the first packet (without: 0), and the key
+//                                      of the memory that sums are written to. UDP port 4791
 //
 // It gets lines, each with a "state" or an "error", after which the connection is closed:
 //
@@ -22,7 +25,8 @@
 //      "elements": 64,
 //      "worker_ip": ..., "worker_mac": ..., "worker_port": 48864, "switch_ip": ..., "switch_mac":
 //      ...,
-//      "switch_port": 48864}
+//      "switch_port": 48864}           of switchml-roce also "queue_pair", the switch's first one,
+//                                      and "psn", of the first packet that comes from it
 //     {"error": "worker 1 of job 'resnet' (10.0.10.3) is gone: its connection was closed"}
 //
 // The connection is the worker's lease on its place. A worker that is done says {"leave": true} and

@@ -8,6 +8,7 @@
 static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
 static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
 #define HALVES_TABLE   "lanes.number00.coarse"
+#define ROCE_TABLE     "writes.writers"
 #define OWNERS         "owner.owners"
 #define OWNER_FRAGMENT "fragment"
 
@@ -37,6 +38,12 @@ bool sessions_are_halves(const struct sessions_switch *s) {
     struct sk_object o;
     struct sk_error ignored;
     return sk_find_object(s->sw, SK_TABLE, HALVES_TABLE, &o, &ignored) == 0;
+}
+
+bool sessions_are_roce(const struct sessions_switch *s) {
+    struct sk_object o;
+    struct sk_error ignored;
+    return sk_find_object(s->sw, SK_TABLE, ROCE_TABLE, &o, &ignored) == 0;
 }
 
 uint32_t sessions_slots(const struct sessions_switch *s) {
@@ -79,10 +86,13 @@ static void clear_cells(const struct sessions_switch *s, const char *name, uint6
 
 void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count) {
     const uint32_t slots = sessions_slots(s), quarters = clear_quarters(s);
+    const bool roce = sessions_are_roce(s);
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned q = 0; q < quarters; q++)
             clear_cells(s, slot_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
-        for (unsigned q = 0; q < 2 * quarters; q++) // of both versions
+        if (roce)
+            clear_cells(s, cell_registers[i], 2 * (uint64_t)first, 2 * (uint64_t)count, NULL, 0);
+        for (unsigned q = 0; !roce && q < 2 * quarters; q++) // of both versions
             clear_cells(s, cell_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
     }
 }

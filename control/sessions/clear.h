@@ -35,6 +35,10 @@ uint32_t sessions_slots(const struct sessions_switch *s);
 bool sessions_are_halves(const struct sessions_switch *s);
 uint32_t sessions_aggregators(const struct sessions_switch *s);
 
+// Whether it is the program of p4/switchml for RoCEv2, too: the version is the lowest bit of its
+// cells' numbers, else it is above that of the slot.
+bool sessions_are_roce(const struct sessions_switch *s);
+
 // Slots, in all pipes: who has contributed, and how many are missing. Elements and exponents need
 // not be cleared.
 void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count);

@@ -19,6 +19,8 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define RECEIVERS     "receivers"
 #define ADDRESS       "address"
 #define TALLY         "tally0.cells"
+#define WRITERS_TABLE "writes.writers"
+#define BEGIN_ACTION  "begin"
 #define TALLY_MISSING "missing"
 // Beside the control that has the table. Wrong checksums, by replication id, need not be there.
 #define DROPS           "drops"
@@ -62,6 +64,8 @@ struct view {
     const struct sk_table_desc *desc;
     uint32_t action, missing_word;
     uint64_t versions; // cells of a version in the tally: half of it
+    bool has_writers;  // jobs by RoCEv2, too: then the version is the lowest bit of a cell's number
+    struct sk_object writers;
     struct job *jobs;
     size_t n_jobs;
     struct sk_pauses *pauses;
@@ -108,7 +112,13 @@ static bool find_objects(struct view *v) {
     v->missing_word =
         d->words == 2 && d->word_names[1] && strcmp(d->word_names[1], TALLY_MISSING) == 0;
     v->versions = d->size / 2;
+    v->has_writers = sk_find_object(v->sw, SK_TABLE, WRITERS_TABLE, &v->writers, &ignored) == 0;
     return true;
+}
+
+// The number of a slot's cell.
+static uint64_t state_jobs_cell(const struct view *v, uint64_t slot, unsigned version) {
+    return v->has_writers ? 2 * slot + version : version * v->versions + slot;
 }
 
 // ---- reading the workers ----
@@ -332,6 +342,24 @@ static bool note_taken(void *aux, const struct sk_entry *e) {
     return true;
 }
 
+// The same of a job by RoCEv2: 'first' is 0x8000 + 2 * its first slot, 'last' 2 * slots - 1.
+static bool state_jobs_note_written(void *aux, const struct sk_entry *e) {
+    const struct taken_list *l = aux;
+    const struct sk_table_desc *desc = l->v->writers.desc->tables[l->v->writers.index];
+    const struct sk_action_desc *a = desc->actions[e->action];
+    if (!sk_name_matches(a->name, BEGIN_ACTION))
+        return true;
+    const uint64_t first =
+                       (state_jobs_word_of(a->params, a->n_params, e->data, "first") & 0x7fff) / 2,
+                   slots = (state_jobs_word_of(a->params, a->n_params, e->data, "last") + 1) / 2,
+                   rid = state_jobs_word_of(a->params, a->n_params, e->data, "rid");
+    for (uint64_t slot = first; slot < l->n_slots && slot < first + slots; slot++)
+        l->out->slots[slot] = true;
+    if (rid < SK_JOB_RIDS)
+        l->out->rids[rid] = true;
+    return true;
+}
+
 void sk_jobs_taken(struct sk_switch *sw, uint32_t n_slots, struct sk_jobs_taken *out) {
     struct sk_error ignored;
     struct view v = {.sw = sw, .err = &ignored};
@@ -339,8 +367,12 @@ void sk_jobs_taken(struct sk_switch *sw, uint32_t n_slots, struct sk_jobs_taken 
     memset(out->rids, 0, sizeof out->rids);
     out->slots = sk_resize(NULL, n_slots, sizeof *out->slots);
     memset(out->slots, 0, n_slots * sizeof *out->slots);
-    if (find_objects(&v))
-        each_in_first_pipe(&v, note_taken, &list);
+    if (!find_objects(&v))
+        return;
+    each_in_first_pipe(&v, note_taken, &list);
+    if (v.has_writers)
+        sk_table_each(v.writers.desc->table(sk_switch_pipe(sw, 0), v.writers.index),
+                      state_jobs_note_written, &list);
 }
 
 struct packet_sum {
@@ -384,7 +416,7 @@ static unsigned alike_pipes(const struct view *v, unsigned pipe, uint64_t slot, 
         return 0; // another pipeline is there
     uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0), cell;
     unsigned pipes = 0;
-    cell = version * v->versions + slot;
+    cell = state_jobs_cell(v, slot, version);
     for (unsigned p = pipe; p < SK_PIPES; p++)
         if (sk_object_in_pipe(v->sw, &v->tally, p) &&
             state_jobs_read_word(v, &v->tally, p, cell, v->missing_word) != 0 &&
@@ -443,11 +475,11 @@ static void add_slots(const struct view *v, const struct job *j, json_t *out) {
 static void count_slot(const struct view *v, struct job *j, unsigned pipe, uint64_t slot,
                        unsigned version) {
     const unsigned n = j->size < MAX_WORKERS ? (unsigned)j->size : MAX_WORKERS;
-    if (state_jobs_read_word(v, &v->tally, pipe, version * v->versions + slot, v->missing_word) ==
-        0)
+    if (state_jobs_read_word(v, &v->tally, pipe, state_jobs_cell(v, slot, version),
+                             v->missing_word) == 0)
         return;
     const uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
-    const uint64_t cell = version * v->versions + slot;
+    const uint64_t cell = state_jobs_cell(v, slot, version);
     const uint64_t words[] = {slot,
                               version,
                               pipe,

@@ -39,7 +39,7 @@ NETWORK = {"memif/fuzz_memif", "af_packet/fuzz_segment", "pipeline/switch/fuzz_p
            "control/watch/fuzz_http", "hosts/switchml/fuzz_worker",
            "hosts/atp/fuzz_atp_worker", "hosts/atp/fuzz_atp_server", "hosts/dlcp/fuzz_dlcp_frame",
            "hosts/dlcp/fuzz_dlcp_sender", "hosts/dlcp/fuzz_dlcp_receiver", "hosts/dlcp/fuzz_dlcp_station",
-           "hosts/libra/fuzz_worker", "hosts/libra/fuzz_server", "control/libra/fuzz_frame", "control/service/fuzz_service",
+           "hosts/roce/fuzz_roce", "hosts/libra/fuzz_worker", "hosts/libra/fuzz_server", "control/libra/fuzz_frame", "control/service/fuzz_service",
            "control/published/fuzz_published", "hosts/communicator/fuzz_reply", "hosts/transport/fuzz_segments"}
 ENDS = re.compile(r"seeds: (\d+) with all sums, (\d+) failed as allowed, (\d+) violated; .*, (\d+) events")
 

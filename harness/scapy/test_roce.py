@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """p4/switchml/with_roce.p4, packet by packet: messages by RoCEv2, beside jobs by UDP. Packets are built here byte by byte, and
-Scapy's RoCE layer has a second opinion about headers; nothing of the host stack is used."""
+Scapy's RoCE layer has a second opinion about headers and the invariant CRC; nothing of the host stack is used."""
 import logging
 import os
 import struct
 import sys
 import unittest
+import zlib
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
@@ -25,6 +26,21 @@ BEGINS, ENDS = (FIRST, ONLY, ONLY_IMMEDIATE), (LAST_IMMEDIATE, ONLY_IMMEDIATE)
 BAD_LENGTH, BAD_POOL_INDEX, DUPLICATE, OUT_OF_ORDER = 3, 5, 6, 10
 SESSION = 5
 PSN_MASK = 0xFFFFFF
+
+
+REFUSED = "invariant CRC of RoCEv2 wrong or not there"
+
+
+def invariant_crc(frame):
+    """Of a frame that ends with its IPv4 packet, as its last four bytes have to be."""
+    covered = bytearray(b"\xff" * 8 + frame[14:-4])
+    for at in (8 + 1, 8 + 8, 8 + 10, 8 + 11, 8 + 26, 8 + 27, 8 + 28 + 4):
+        covered[at] = 0xFF
+    return struct.pack("<I", zlib.crc32(covered))
+
+
+def sealed(frame):
+    return bytes(frame[:-4]) + invariant_crc(frame)
 
 
 class Write:
@@ -88,9 +104,9 @@ class RoceJob(Job):
             data += struct.pack(">QII", address, rkey, length)
         if opcode in ENDS:
             data += struct.pack(">Hbb", *immediate)
-        data += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values)) + b"\xde\xad\xbe\xef"
-        return bytes(Ether(dst=SWITCH_MAC, src=worker_mac(self.host(worker))) / IP(src=worker_ip(self.host(worker)), dst=dst)
-                     / UDP(sport=0xC000 + pair, dport=4791, chksum=0) / data)
+        data += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values)) + bytes(4)
+        return sealed(bytes(Ether(dst=SWITCH_MAC, src=worker_mac(self.host(worker))) / IP(src=worker_ip(self.host(worker)), dst=dst)
+                     / UDP(sport=0xC000 + pair, dport=4791, chksum=0) / data))
 
     def message(self, worker, pair, version, blocks, immediate=(0, 0, 0), address=0x1000):
         """The frames of a message, with the queue pair's next numbers."""
@@ -142,7 +158,8 @@ class RoceTest(unittest.TestCase):
             self.assertEqual(w.immediate, immediate)
         layer = Ether(frame)[BTH]  # a second opinion
         self.assertEqual((layer.opcode, layer.dqpn, layer.psn), (w.opcode, w.qpn, w.psn))
-        self.assertEqual(frame[-4:], b"\xde\xad\xbe\xef")  # the CRC is the port's; the program leaves it where it was
+        self.assertEqual(frame[-4:], invariant_crc(frame))
+        self.assertEqual(frame[-4:], layer.compute_icrc(None))
         ip = Ether(frame)[IP]
         got = ip.chksum
         del ip.chksum
@@ -308,14 +325,41 @@ class NotTrusted(RoceTest):
             self.refused(0, self.two.frame(0, 2, opcode, 0, vector(1, 64)), OUT_OF_ORDER)
 
     def test_lengths(self):
-        frame = bytearray(self.two.frame(0, 0, MIDDLE, 0, vector(1, 64)))
+        frame = bytearray(self.two.frame(0, 0, MIDDLE, 0, vector(1, 64))) + bytes(1)
         frame[16:18] = struct.pack(">H", 301)
-        self.refused(0, frame, BAD_LENGTH)
+        self.refused(0, sealed(frame), BAD_LENGTH)
         frame = bytearray(self.two.frame(0, 0, ONLY, 0, vector(1, 64)))
         frame[43] |= 0x10  # a byte of padding
-        self.refused(0, frame, BAD_LENGTH)
-        frame = self.two.frame(0, 0, ONLY_IMMEDIATE, 0, vector(1, 64))
-        self.refused(0, frame[:200], 1)  # PARSER_ERROR
+        self.refused(0, sealed(frame), BAD_LENGTH)
+        frame = bytearray(self.two.frame(0, 0, ONLY_IMMEDIATE, 0, vector(1, 64))[:200])
+        frame[16:18] = struct.pack(">H", 186)
+        self.refused(0, sealed(frame), 1)  # PARSER_ERROR
+
+    def test_the_invariant_crc(self):
+        """Every bit that it covers, and frames that end too early for it; not what routers change, nor other packets."""
+        frame = self.two.frame(0, 1, ONLY_IMMEDIATE, 3, vector(1, 64), 8, 256)
+        free = {15, 22, 24, 25, 40, 41, 46}  # and bytes that make another packet of it: type to fragments, protocol, port
+        other = {12, 13, 14, 20, 21, 23, 36, 37}
+        bad = []
+        for at in range(14, len(frame)):
+            if at not in free | other:
+                bad.append(frame[:at] + bytes([frame[at] ^ 1 << at % 8]) + frame[at + 1:])
+        bad += [frame[:-1], frame[:-4], frame[:60], frame[:42], frame[:-4] + bytes(reversed(frame[-4:]))]
+        for n, wrong in enumerate(bad, 1):
+            self.assertEqual(self.send(self.two, 0, wrong), [])
+            self.assertEqual(self.switch.drops().get(REFUSED), n)
+        self.assertEqual(self.drop_count(OUT_OF_ORDER) + self.drop_count(BAD_POOL_INDEX) + self.drop_count(BAD_LENGTH), 0)
+        routed = bytearray(frame)
+        for at in free:
+            routed[at] ^= 0x55
+        self.assertEqual(self.send(self.two, 0, routed + bytes(7)), [])  # with padding of Ethernet's after it
+        out = self.send(self.two, 1, self.two.frame(1, 1, ONLY_IMMEDIATE, 0, vector(2, 64), 8, 256))
+        self.assertEqual([p for p, _ in out], [0, 1])
+        self.assertEqual(self.switch.drops().get(REFUSED), len(bad))
+        plain = bytearray(frame)
+        plain[:6] = bytes.fromhex(worker_mac(2).replace(":", ""))
+        plain[36:38] = struct.pack(">H", 4790)
+        self.assertEqual(self.send(self.two, 0, plain), [(1, bytes(plain))])
 
     def test_writes_between_workers_are_forwarded(self):
         job = self.two

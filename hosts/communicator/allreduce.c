@@ -16,6 +16,7 @@
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
 #include "hosts/communicator/protocol_dlcp.h"
+#include "hosts/communicator/protocol_roce.h"
 #include "hosts/communicator/service.h"
 #include "hosts/communicator/station.h"
 #include "hosts/core/wire_type.h"
@@ -74,6 +75,7 @@ static struct silken_config config_defaults(void) {
                  .ports = 1,
                  .period_us = 200,
                  .burst_us = 200},
+        .rdma = {.pairs = 8, .own = 0x100, .rkey = 0x53494c4b},
     };
 }
 
@@ -302,6 +304,25 @@ static const struct sk_protocol *protocol_of(enum silken_protocol p) {
     return (unsigned)p <= SILKEN_DLCP ? protocols[p] : NULL;
 }
 
+// Whether the lanes' devices are roce:. All are, or none.
+static int allreduce_is_roce(const struct silken_config *f, uint32_t lanes, bool *roce, char *why,
+                             size_t why_cap) {
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < lanes; i++) {
+        const struct silken_lane l = lane_config(f, i);
+        n += l.device && !l.transport && sk_transport_roce_device(l.device);
+    }
+    *roce = n > 0;
+    if (n > 0 && f->protocol != SILKEN_SWITCHML)
+        snprintf(why, why_cap, "devices roce: are for SwitchML");
+    else if (n > 0 && (n < lanes || sk_station_is_shared(f)))
+        snprintf(why, why_cap, "if one lane has a device roce:, each has one of its own");
+    else
+        return 0;
+    return SILKEN_ERR_INVALID;
+}
+
 // What is needed later of the lists, which are not ours to keep.
 static int keep_lists(struct silken_comm *c) {
     struct silken_config *f = &c->config;
@@ -329,11 +350,15 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
     const struct sk_protocol *protocol = protocol_of(config->protocol);
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
+    bool roce = false;
 
     if (!protocol) {
         snprintf(why, why_cap, "there is no such protocol");
         return SILKEN_ERR_INVALID;
     }
+    rc = rc ? rc : allreduce_is_roce(config, lanes, &roce, why, why_cap);
+    if (roce)
+        protocol = &sk_protocol_roce;
     if (rc == 0 && config->f16 && config->protocol != SILKEN_SWITCHML) {
         snprintf(why, why_cap, "16-bit floats in the switch (f16) are for SwitchML");
         return SILKEN_ERR_INVALID;

@@ -50,6 +50,8 @@ static const struct environment_variable environment_variables[] = {
     {"SILKEN_PROGRESS_THREAD", ENVIRONMENT_FLAG, ENVIRONMENT_AT(progress_thread), 0, 1},
     {"SILKEN_SESSION", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_session), 0, 1},
     {"SILKEN_F16", ENVIRONMENT_FLAG, ENVIRONMENT_AT(f16), 0, 1},
+    {"SILKEN_RDMA_PAIRS", ENVIRONMENT_U32, ENVIRONMENT_AT(rdma.pairs), 1, 64},
+    {"SILKEN_RDMA_QUEUE_PAIR", ENVIRONMENT_U32, ENVIRONMENT_AT(rdma.queue_pair), 0, 0xffffc0},
     {"SILKEN_SEGMENTS", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_segments), 0, 1},
 };
 

@@ -21,6 +21,7 @@
 //     lane.c               a worker's lane: its engine, transport and thread
 //     drive.c              an engine, a transport and the clock, joined
 //     protocol_switchml.c  SwitchML for communicators
+//     protocol_roce.c      the same by RoCEv2
 //     protocol_atp.c       ATP for communicators
 //     protocol_dlcp.c      DLCP for communicators
 //     dlcp.c               flows of DLCP (silken/dlcp.h)

@@ -160,6 +160,8 @@ bool sk_reply_read(struct sk_reply *reply, const char *line, size_t len) {
         {"elements", NULL, NULL, 0, &reply->elements},
         {"worker_port", NULL, NULL, 0, &reply->worker_port},
         {"switch_port", NULL, NULL, 0, &reply->switch_port},
+        {"queue_pair", NULL, NULL, 0, &reply->queue_pair},
+        {"psn", NULL, NULL, 0, &reply->psn},
     };
 
     memset(reply, 0, sizeof *reply);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/service.h"
+#include "hosts/transport/transport.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -89,11 +90,26 @@ static bool put_optional(char *out, size_t cap, const char *key, const char *tex
     return true;
 }
 
+// Whether the worker's device is roce:; then the job is one by RoCEv2.
+static bool service_is_roce(const struct silken_config *config) {
+    const char *device = config->lane && config->lanes ? config->lane[0].device : config->device;
+
+    return device && sk_transport_roce_device(device);
+}
+
+// What such a worker says of its queue pairs.
+static void service_say_roce(char *out, size_t cap, const struct silken_rdma *r) {
+    snprintf(out, cap, ", \"pairs\": %u, \"queue_pair\": %u, \"psn\": %u, \"rkey\": %u", r->pairs,
+             r->own, r->psn, r->rkey);
+}
+
 // The request as a line. Returns its length, or 0 after a sentence.
 static size_t write_request(char *out, size_t cap, const struct silken_service *s,
-                            const char *token, char *why, size_t why_cap) {
+                            const struct silken_config *config, const char *token, char *why,
+                            size_t why_cap) {
     char name[2 * NAME_BYTES + 4], quoted[2 * TOKEN_BYTES + 4], ip[128], mac[128], port[32] = "",
                                                                                    slots[32] = "";
+    char roce[128] = "";
     int n;
 
     if (!put_quoted(name, sizeof name, s->job, NAME_BYTES)) {
@@ -114,10 +130,13 @@ static size_t write_request(char *out, size_t cap, const struct silken_service *
         snprintf(port, sizeof port, ", \"port\": %u", s->port);
     if (s->slots)
         snprintf(slots, sizeof slots, ", \"slots\": %u", s->slots);
+    if (service_is_roce(config))
+        service_say_roce(roce, sizeof roce, &config->rdma);
     n = snprintf(out, cap,
                  "{\"token\": %s, \"job\": %s, \"rank\": %u, \"workers\": %u, \"kind\": "
-                 "\"switchml\"%s%s%s%s}\n",
-                 quoted, name, s->rank, s->workers, ip, mac, port, slots);
+                 "\"%s\"%s%s%s%s%s}\n",
+                 quoted, name, s->rank, s->workers, roce[0] ? "switchml-roce" : "switchml", ip, mac,
+                 port, slots, roce);
     return (size_t)n;
 }
 
@@ -332,6 +351,11 @@ static int fill_config(struct silken_config *config, const struct silken_service
     config->switch_ip = r->switch_ip;
     config->switch_mac = r->switch_mac;
     config->switch_port = (uint16_t)r->switch_port;
+    if (service_is_roce(config)) {
+        config->rdma.queue_pair = r->queue_pair;
+        config->rdma.switch_psn = r->psn;
+        config->no_session = true;
+    }
     config->lease = l;
     return 0;
 }
@@ -350,7 +374,7 @@ static int service_take_place(struct silken_lease *l, struct silken_config *conf
                               const struct silken_service *s, const char *token, char *why,
                               size_t cap) {
     char line[1024];
-    const size_t n = write_request(line, sizeof line, s, token, why, cap);
+    const size_t n = write_request(line, sizeof line, s, config, token, why, cap);
     int rc = n ? connect_service(l, s->controller, why, cap) : SILKEN_ERR_INVALID;
 
     rc = rc ? rc : service_ask(l, line, n, why, cap);
@@ -370,6 +394,12 @@ int silken_config_from_service(struct silken_config *config, const struct silken
 
     if (!l)
         return service_fail(why, why_cap, SILKEN_ERR_NOMEM, "out of memory", "");
+    if (config->size < offsetof(struct silken_config, rdma) + sizeof config->rdma &&
+        service_is_roce(config)) {
+        sk_lease_free(l, false);
+        return service_fail(why, why_cap, SILKEN_ERR_UNSUPPORTED,
+                            "a device roce: needs a program that was built for this libsilken", "");
+    }
     if (!s->token && !s->token_file) {
         sk_lease_free(l, false);
         return service_fail(why, why_cap, SILKEN_ERR_INVALID,

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosts/roce/frame.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "hosts/core/udp.h"
 
-#define BTH_BYTES  12
 #define RETH_BYTES 16
 #define IMM_BYTES  4
-#define CRC_BYTES  4
-#define IPV4_AT    14
 #define MIGRATION  0x40 // what cards send where no path is to be changed
 #define PKEY       0xffff
 
@@ -29,82 +25,17 @@ const char *roce_reason_text(enum roce_reason reason) {
     return names[reason][1];
 }
 
-// ---- the invariant CRC -------------------------------------------------------------------------
-
-// By eight bytes at a time: table k is of a byte with k zeros after it.
-static uint32_t tables[8][256];
-static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
-
-static void roce_make_tables(void) {
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t crc = i;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-        tables[0][i] = crc;
-    }
-    for (int k = 1; k < 8; k++)
-        for (uint32_t i = 0; i < 256; i++)
-            tables[k][i] = tables[k - 1][i] >> 8 ^ tables[0][tables[k - 1][i] & 0xff];
-}
-
-static uint32_t roce_crc(uint32_t crc, const uint8_t *b, size_t n) {
-    for (; n >= 8; n -= 8, b += 8) {
-        const uint32_t low =
-            crc ^ (b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
-        crc = tables[7][low & 0xff] ^ tables[6][low >> 8 & 0xff] ^ tables[5][low >> 16 & 0xff] ^
-              tables[4][low >> 24] ^ tables[3][b[4]] ^ tables[2][b[5]] ^ tables[1][b[6]] ^
-              tables[0][b[7]];
-    }
-    for (; n > 0; n--)
-        crc = crc >> 8 ^ tables[0][(crc ^ *b++) & 0xff];
-    return crc;
-}
-
-// Eight bytes of ones stand for a header that InfiniBand has there, and ones for what routers
-// change: type of service, time to live, both checksums, and BTH's marks of congestion.
-static uint32_t invariant(const uint8_t *frame, size_t ipv4_bytes) {
-    uint8_t head[8 + 28 + BTH_BYTES];
-
-    pthread_once(&tables_once, roce_make_tables);
-    memset(head, 0xff, 8);
-    memcpy(head + 8, frame + IPV4_AT, sizeof head - 8);
-    head[8 + 1] = head[8 + 8] = head[8 + 10] = head[8 + 11] = 0xff;
-    head[8 + 26] = head[8 + 27] = 0xff;
-    head[8 + 28 + 4] = 0xff;
-    const uint32_t crc = roce_crc(UINT32_MAX, head, sizeof head);
-    const size_t done = 28 + BTH_BYTES;
-    return ~roce_crc(crc, frame + IPV4_AT + done, ipv4_bytes - done - CRC_BYTES);
-}
-
-bool roce_is(const uint8_t *frame, size_t len) {
-    if (sk_udp_kind(frame, len, BTH_BYTES + CRC_BYTES) != SK_UDP_IS ||
-        get16(frame + 36) != ROCE_UDP_PORT)
-        return false;
-    const size_t bytes = get16(frame + IPV4_AT + 2);
-    return bytes >= 28 + BTH_BYTES + CRC_BYTES && IPV4_AT + bytes <= len;
-}
-
-// On the wire the CRC's lowest byte comes first.
-bool roce_crc_is_right(const uint8_t *frame) {
-    const size_t bytes = get16(frame + IPV4_AT + 2);
-    const uint8_t *at = frame + IPV4_AT + bytes - CRC_BYTES;
-    return __builtin_bswap32(get32(at)) == invariant(frame, bytes);
-}
-
-void roce_seal(uint8_t *frame) {
-    const size_t bytes = get16(frame + IPV4_AT + 2);
-    put32(frame + IPV4_AT + bytes - CRC_BYTES, __builtin_bswap32(invariant(frame, bytes)));
-}
-
 // ---- packets -----------------------------------------------------------------------------------
 
 static size_t roce_headers(enum roce_opcode o) {
-    return BTH_BYTES + (roce_begins(o) ? RETH_BYTES : 0) + (roce_has_immediate(o) ? IMM_BYTES : 0);
+    return ROCE_BTH_BYTES + (roce_begins(o) ? RETH_BYTES : 0) +
+           (roce_has_immediate(o) ? IMM_BYTES : 0);
 }
 
-size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
-                        const struct sk_endpoint *to, const struct roce_packet *p) {
-    const size_t body = roce_headers(p->opcode) + p->bytes + CRC_BYTES;
+uint8_t *roce_frame_begin(uint8_t *frame, const struct sk_endpoint *from,
+                          const struct sk_endpoint *to, const struct roce_packet *p,
+                          size_t *length) {
+    const size_t body = roce_headers(p->opcode) + p->bytes + ROCE_CRC_BYTES;
     struct sk_endpoint a = *from, b = *to;
     uint8_t *at = frame + ROCE_BTH_AT;
 
@@ -115,7 +46,7 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
     put16(at + 2, PKEY);
     put32(at + 4, p->qpn & 0xffffff);
     put32(at + 8, p->psn & ROCE_PSN_MASK);
-    at += BTH_BYTES;
+    at += ROCE_BTH_BYTES;
     if (roce_begins(p->opcode)) {
         put32(at, (uint32_t)(p->address >> 32));
         put32(at + 4, (uint32_t)p->address);
@@ -127,9 +58,19 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
         memcpy(at, p->immediate, IMM_BYTES);
         at += IMM_BYTES;
     }
-    memcpy(at, p->payload, p->bytes);
+    *length = SK_UDP_BYTES + body;
+    return at;
+}
+
+size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
+                        const struct sk_endpoint *to, const struct roce_packet *p) {
+    size_t length;
+    uint8_t *payload = roce_frame_begin(frame, from, to, p, &length);
+
+    if (p->bytes > 0)
+        memcpy(payload, p->payload, p->bytes);
     roce_seal(frame);
-    return SK_UDP_BYTES + body;
+    return length;
 }
 
 static void take_apart(const uint8_t *frame, size_t body, struct roce_packet *p) {
@@ -138,7 +79,7 @@ static void take_apart(const uint8_t *frame, size_t body, struct roce_packet *p)
     *p = (struct roce_packet){.opcode = (enum roce_opcode)at[0],
                               .qpn = get32(at + 4) & 0xffffff,
                               .psn = get32(at + 8) & ROCE_PSN_MASK};
-    at += BTH_BYTES;
+    at += ROCE_BTH_BYTES;
     if (roce_begins(p->opcode)) {
         p->address = (uint64_t)get32(at) << 32 | get32(at + 4);
         p->rkey = get32(at + 8);
@@ -150,7 +91,7 @@ static void take_apart(const uint8_t *frame, size_t body, struct roce_packet *p)
         at += IMM_BYTES;
     }
     p->payload = at;
-    p->bytes = (uint32_t)(body - roce_headers(p->opcode) - CRC_BYTES);
+    p->bytes = (uint32_t)(body - roce_headers(p->opcode) - ROCE_CRC_BYTES);
 }
 
 // Padding is not for us: elements are whole words.
@@ -164,19 +105,19 @@ enum roce_reason roce_frame_read(const uint8_t *frame, size_t len, const struct 
     struct sk_endpoint me = *self;
 
     me.port = ROCE_UDP_PORT;
-    if (sk_udp_kind(frame, len, BTH_BYTES + CRC_BYTES) != SK_UDP_IS ||
+    if (sk_udp_kind(frame, len, ROCE_BTH_BYTES + ROCE_CRC_BYTES) != SK_UDP_IS ||
         get16(frame + 36) != ROCE_UDP_PORT || !is_write(frame + ROCE_BTH_AT))
         return ROCE_FOREIGN;
     if (!sk_udp_is_to(frame, &me))
         return ROCE_NOT_FOR_US;
-    if (get32(frame + IPV4_AT + 12) != peer->ip)
+    if (get32(frame + ROCE_IPV4_AT + 12) != peer->ip)
         return ROCE_NOT_FROM_PEER;
     const size_t udp = get16(frame + 38);
-    const size_t least = 8 + roce_headers((enum roce_opcode)frame[ROCE_BTH_AT]) + CRC_BYTES;
+    const size_t least = 8 + roce_headers((enum roce_opcode)frame[ROCE_BTH_AT]) + ROCE_CRC_BYTES;
     if (udp < least || udp > least + ROCE_MAX_PAYLOAD || !roce_is(frame, len) ||
         !sk_udp_has_lengths(frame, udp - 8))
         return ROCE_BAD_LENGTH;
-    if (sk_checksum(frame + IPV4_AT, 20) != 0)
+    if (sk_checksum(frame + ROCE_IPV4_AT, 20) != 0)
         return ROCE_BAD_CHECKSUM;
     if (!roce_crc_is_right(frame))
         return ROCE_BAD_CRC;

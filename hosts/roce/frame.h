@@ -7,8 +7,7 @@
 //      Ethernet 14 | IPv4 20 | UDP 8, port 4791 | BTH 12 | RETH 16 | ImmDt 4 | payload | CRC 4
 //
 // RETH is in the first packet of a message and in an only one; ImmDt in the last and the only one
-// of a message with immediate data. The invariant CRC covers all from IPv4 on but what routers
-// change.
+// of a message with immediate data. Of the invariant CRC: wire/roce.h.
 //
 // Numbers are in host order. Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_HOSTS_ROCE_FRAME_H
@@ -19,11 +18,10 @@
 #include <stdint.h>
 
 #include "hosts/core/endpoint.h"
+#include "wire/roce.h"
 
-#define ROCE_UDP_PORT      4791
 #define ROCE_PSN_MASK      0xffffffu
 #define ROCE_MAX_PAYLOAD   1024
-#define ROCE_BTH_AT        42
 #define ROCE_HEADERS_BYTES 78 // at most: UDP, BTH, RETH, ImmDt and, after the payload, the CRC
 #define ROCE_MAX_FRAME     (ROCE_HEADERS_BYTES + ROCE_MAX_PAYLOAD)
 
@@ -59,7 +57,9 @@ struct roce_packet {
     X(OUT_OF_ORDER, "out_of_order", "packets before it are missing: its message has no end")       \
     X(BAD_WRITE, "bad_write",                                                                      \
       "not within the memory that may be written, or its message's length")                        \
-    X(STALE, "stale", "a whole message, but not the one that is waited for")
+    X(STALE, "stale", "a whole message, but not the one that is waited for")                       \
+    X(BAD_EXPONENT, "bad_exponent",                                                                \
+      "an exponent below this worker's own: the switch does not give the largest")
 
 enum roce_reason {
     ROCE_ACCEPTED,
@@ -83,6 +83,13 @@ static inline bool roce_has_immediate(enum roce_opcode o) {
     return o == ROCE_WRITE_LAST_IMMEDIATE || o == ROCE_WRITE_ONLY_IMMEDIATE;
 }
 
+// Writes the headers of a packet whose payload and CRC (roce_seal) the caller writes: p->payload is
+// not looked at. Returns the place of the payload; the frame has '*length' bytes. Room and ports as
+// below.
+uint8_t *roce_frame_begin(uint8_t *frame, const struct sk_endpoint *from,
+                          const struct sk_endpoint *to, const struct roce_packet *p,
+                          size_t *length);
+
 // Writes a packet with its CRC to 'frame', which has room for ROCE_MAX_FRAME bytes: a whole number
 // of words of payload, ROCE_MAX_PAYLOAD at most. Both UDP ports are ROCE_UDP_PORT. Returns the
 // frame's length.
@@ -94,11 +101,5 @@ size_t roce_frame_write(uint8_t *frame, const struct sk_endpoint *from,
 // alone. Ignores what follows the IPv4 packet. Reads only the 'len' bytes.
 enum roce_reason roce_frame_read(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                                  const struct sk_endpoint *peer, struct roce_packet *p);
-
-// Whether a frame is RoCEv2 over IPv4 without options and fragments, with the CRC within the 'len'
-// bytes. Such a frame's invariant CRC is right, or is made right.
-bool roce_is(const uint8_t *frame, size_t len);
-bool roce_crc_is_right(const uint8_t *frame);
-void roce_seal(uint8_t *frame);
 
 #endif

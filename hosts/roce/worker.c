@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "hosts/core/quantise.h"
 #include "hosts/core/rto.h"
 #include "hosts/core/timers.h"
 #include "hosts/roce/pair.h"
@@ -18,6 +19,9 @@ struct pair {
     uint32_t packets; // of it; 0: none is under way
     uint32_t next;    // of them to send; `packets`: all are sent
     uint32_t repeats; // how often it was sent again
+    bool exponents;   // it has zeros, and goes before the message for the exponent's sake
+    int8_t lookahead; // exponent of the one after it
+    int8_t scale;     // of the message, as the switch gave it
     uint64_t sent_at; // its first packet
 };
 
@@ -28,9 +32,10 @@ struct roce_worker {
     struct sk_timers timers; // by pair
     struct sk_rto rto;
     uint32_t turn; // the pair that writes next
-    int32_t *values;
-    size_t count, messages, undone; // of the tensor
-    uint64_t progress;              // when the last message was answered
+    const struct sk_quantise *quantise;
+    struct roce_tensor tensor;
+    size_t messages, undone; // of the tensor
+    uint64_t progress;       // when the last message was answered
     bool failed;
     struct roce_stats stats;
 };
@@ -44,6 +49,8 @@ static const char *roce_config_fault(const struct roce_config *c) {
         return "1 to 64 packets a message";
     if (c->k != 64 && c->k != 128 && c->k != 256)
         return "64, 128 or 256 elements a packet";
+    if (c->workers < 1 || c->workers > SK_MAX_WORKERS)
+        return "1 to 255 workers";
     if (c->rto_min == 0 || c->rto_min > c->rto_max || c->limit == 0)
         return "timeouts above 0, and the least not above the most";
     return NULL;
@@ -79,6 +86,7 @@ int roce_worker_new(struct roce_worker **out, const struct roce_config *config, 
     if (!w)
         return SILKEN_ERR_NOMEM;
     w->config = *config;
+    w->quantise = sk_quantise_best();
     sk_rto_init(&w->rto, config->rto_first, config->rto_min, config->rto_max);
     if (roce_worker_memory(w) < 0) {
         roce_worker_free(w);
@@ -103,29 +111,55 @@ static size_t message_elements(const struct roce_worker *w) {
     return (size_t)w->config.slots * w->config.k;
 }
 
-// Gives the pair its next message of the tensor, if there is one.
-static void begin_message(struct roce_worker *w, struct pair *p, size_t message) {
+static bool is_scaled(const struct roce_worker *w) {
+    return w->tensor.type == SILKEN_F32;
+}
+
+// Elements of the tensor from the first of a message, or of a part of it, on: 'most' at most.
+static size_t roce_elements(const struct roce_worker *w, size_t first, size_t most) {
+    const size_t left = first < w->tensor.count ? w->tensor.count - first : 0;
+
+    return left < most ? left : most;
+}
+
+static int8_t roce_exponent(const struct roce_worker *w, size_t message) {
+    const size_t first = message * message_elements(w);
+    const float *in = w->tensor.in;
+
+    return sk_block_exponent(
+        w->quantise->max_abs_bits(in + first, roce_elements(w, first, message_elements(w))));
+}
+
+// Gives the pair a message of the tensor, if there is such a one.
+static void begin_message(struct roce_worker *w, struct pair *p, size_t message, bool exponents) {
+    const size_t after = exponents ? message : message + w->config.pairs;
+
     p->packets = p->next = 0;
     if (message >= w->messages)
         return;
     p->message = message;
     p->packets = w->config.slots;
     p->repeats = 0;
+    p->exponents = exponents;
+    p->lookahead = is_scaled(w) && after < w->messages ? roce_exponent(w, after) : SK_EXPONENT_ZERO;
     p->uses++;
 }
 
-int roce_worker_submit(struct roce_worker *w, int32_t *values, size_t count, uint64_t now) {
+int roce_worker_submit(struct roce_worker *w, const struct roce_tensor *tensor, uint64_t now) {
+    const size_t elements = message_elements(w);
+
     if (w->failed)
         return SILKEN_ERR_STALLED;
     if (w->undone > 0)
         return SILKEN_ERR_AGAIN;
-    w->values = values;
-    w->count = count;
-    w->messages = w->undone = count / message_elements(w) + (count % message_elements(w) != 0);
+    if (tensor->type != SILKEN_F32 && tensor->type != SILKEN_I32)
+        return SILKEN_ERR_INVALID;
+    w->tensor = *tensor;
+    w->messages = w->undone = tensor->count / elements + (tensor->count % elements != 0);
     w->progress = now;
-    w->stats.tensors_done += count == 0;
+    w->stats.tensors_done += tensor->count == 0;
     for (uint32_t i = 0; i < w->config.pairs; i++)
-        begin_message(w, &w->pairs[i], i);
+        begin_message(w, &w->pairs[i], i, is_scaled(w));
     return 0;
 }
 
@@ -145,31 +179,49 @@ static uint64_t answer_address(const struct roce_worker *w, const struct pair *p
 }
 
 // The elements of the pair's next packet, zeros after the tensor's end.
-static void fill(const struct roce_worker *w, const struct pair *p, uint8_t *payload) {
+static void roce_fill(const struct roce_worker *w, const struct pair *p, uint8_t *payload) {
     const size_t first = p->message * message_elements(w) + (size_t)p->next * w->config.k;
+    const double factor = is_scaled(w) ? sk_block_factor(p->scale, w->config.workers) : 1;
+    const size_t n = p->exponents || factor == 0 ? 0 : roce_elements(w, first, w->config.k);
 
-    for (uint32_t i = 0; i < w->config.k; i++)
-        put32(payload + 4 * (size_t)i, first + i < w->count ? (uint32_t)w->values[first + i] : 0);
+    if (n > 0 && is_scaled(w))
+        w->quantise->f32_to_wire(payload, (const float *)w->tensor.in + first, n, factor);
+    else if (n > 0)
+        w->quantise->i32_to_wire(payload, (const int32_t *)w->tensor.in + first, n);
+    memset(payload + 4 * n, 0, 4 * (w->config.k - n));
 }
 
 static size_t write_packet(struct roce_worker *w, uint32_t number, uint8_t *frame) {
     struct pair *p = &w->pairs[number];
-    uint8_t payload[ROCE_MAX_PAYLOAD];
+    const uint32_t slot = w->config.base + number * w->config.slots;
     struct roce_packet packet = {.opcode = opcode_of(p),
                                  .qpn = w->config.fabric_qpn + number,
                                  .psn = p->psn,
                                  .address = answer_address(w, p),
-                                 .rkey = 2 * number * w->config.slots + p->uses % 2,
+                                 .rkey = 2 * slot + p->uses % 2,
                                  .length = p->packets * w->config.k * 4,
-                                 .payload = payload,
                                  .bytes = w->config.k * 4};
+    size_t length;
 
-    fill(w, p, payload);
     put16(packet.immediate, (uint16_t)p->uses);
+    packet.immediate[2] = (uint8_t)p->lookahead;
+    packet.immediate[3] = (uint8_t)SK_EXPONENT_ZERO;
+    roce_fill(w, p,
+              roce_frame_begin(frame, &w->config.worker, &w->config.fabric, &packet, &length));
+    roce_seal(frame);
     p->psn = (p->psn + 1) & ROCE_PSN_MASK;
     p->next++;
     w->stats.packets_sent++;
-    return roce_frame_write(frame, &w->config.worker, &w->config.fabric, &packet);
+    w->stats.packets_again += p->repeats > 0;
+    return length;
+}
+
+uint32_t roce_worker_queued(const struct roce_worker *w) {
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; w->undone > 0 && !w->failed && i < w->config.pairs; i++)
+        n += w->pairs[i].packets - w->pairs[i].next;
+    return n;
 }
 
 size_t roce_worker_write(struct roce_worker *w, uint8_t *frame, uint64_t now) {
@@ -199,27 +251,44 @@ size_t roce_worker_write(struct roce_worker *w, uint8_t *frame, uint64_t now) {
 
 static void roce_take_sums(struct roce_worker *w, const struct pair *p) {
     const size_t first = p->message * message_elements(w);
+    const size_t n = roce_elements(w, first, message_elements(w));
     const uint8_t *sums = w->memory.bytes + p->inbox.address;
 
-    for (size_t i = 0; i < (size_t)p->packets * w->config.k && first + i < w->count; i++)
-        w->values[first + i] = (int32_t)get32(sums + 4 * i);
+    if (is_scaled(w))
+        w->quantise->wire_to_f32((float *)w->tensor.out + first, sums, n,
+                                 sk_block_inverse(p->scale, w->config.workers));
+    else
+        w->quantise->wire_to_i32((int32_t *)w->tensor.out + first, sums, n);
 }
 
+static bool roce_is_awaited(const struct roce_worker *w, const struct pair *p,
+                            const struct roce_packet *last) {
+    return p->packets > 0 && p->inbox.address == answer_address(w, p) &&
+           p->inbox.length == p->packets * w->config.k * 4 && roce_has_immediate(last->opcode) &&
+           get16(last->immediate) == (uint16_t)p->uses;
+}
+
+// The answer to the pair's message is there, with 'last' as its last packet.
 static enum roce_reason finish(struct roce_worker *w, struct pair *p,
-                               const struct roce_packet *packet, uint64_t now) {
-    if (p->packets == 0 || p->inbox.address != answer_address(w, p) ||
-        p->inbox.length != p->packets * w->config.k * 4 || !roce_has_immediate(packet->opcode) ||
-        get16(packet->immediate) != (uint16_t)p->uses)
+                               const struct roce_packet *last, uint64_t now) {
+    const int8_t exponent = (int8_t)last->immediate[2];
+
+    if (!roce_is_awaited(w, p, last))
         return ROCE_STALE;
-    roce_take_sums(w, p);
+    if (is_scaled(w) && exponent < p->lookahead)
+        return ROCE_BAD_EXPONENT;
     if (p->repeats == 0)
         sk_rto_measure(&w->rto, now - p->sent_at);
     sk_timers_cancel(&w->timers, (uint32_t)(p - w->pairs));
     w->progress = now;
     w->stats.messages_done++;
-    w->undone--;
-    w->stats.tensors_done += w->undone == 0;
-    begin_message(w, p, p->message + w->config.pairs);
+    if (!p->exponents) {
+        roce_take_sums(w, p);
+        w->undone--;
+        w->stats.tensors_done += w->undone == 0;
+    }
+    p->scale = exponent;
+    begin_message(w, p, p->exponents ? p->message : p->message + w->config.pairs, false);
     return ROCE_ACCEPTED;
 }
 
@@ -274,5 +343,9 @@ bool roce_worker_busy(const struct roce_worker *w) {
 }
 
 struct roce_stats roce_worker_stats(const struct roce_worker *w) {
-    return w->stats;
+    struct roce_stats stats = w->stats;
+
+    stats.rtt = w->rto.rtt;
+    stats.rto = w->rto.timeout;
+    return stats;
 }

@@ -5,6 +5,12 @@
 // Bytes and the time come in; bytes to send, the next deadline and completed tensors come out, as
 // in hosts/switchml/worker.h.
 //
+// EXPONENTS. A message of floats is one block of hosts/core/quantise.h: all its packets have one
+// exponent, on which all workers agree before. The message before it of its queue pair and tensor
+// carries it in its immediate data, and the answer the largest of all workers. The first message of
+// each queue pair in a tensor has none before it, so it is preceded by one of zeros. Integers go as
+// they are, modulo 2^32.
+//
 // MESSAGES. A tensor is cut into messages of 'slots' packets of k elements; message j goes by queue
 // pair j mod 'pairs', whose slots are pair * slots and those after it in the job's pool. A queue
 // pair has one message under way. The next one goes to the same slots in the other version, also
@@ -14,8 +20,8 @@
 //
 // ON THE WIRE (p4/switchml/README.md, RoCE). rkey: 2 * first slot + version. Address: where the
 // sums go in the workers' memory, for which offsets from its beginning are used here, the same at
-// all workers. Immediate data: number of the queue pair's message, 16 bits; the exponents that
-// follow it are 0.
+// all workers. Immediate data: number of the queue pair's message, 16 bits; the exponent
+// of the next one; 0.
 //
 // MEMORY. Sums do not come to where elements are sent from: a late answer to an earlier message
 // would change what is sent again. Each queue pair has memory for both versions.
@@ -41,6 +47,7 @@
 #include <stdint.h>
 
 #include "hosts/roce/frame.h"
+#include "silken/allreduce.h"
 
 #define ROCE_MAX_PAIRS 64 // of a worker: the switch names them with 6 bits
 #define ROCE_MAX_SLOTS 64 // of a message
@@ -49,6 +56,8 @@ struct roce_config {
     struct sk_endpoint worker, fabric; // their ports are not looked at
     uint32_t pairs;                    // queue pairs, 1 to ROCE_MAX_PAIRS
     uint32_t slots;                    // packets of a message, 1 to ROCE_MAX_SLOTS
+    uint32_t base;                     // first slot of pair 0, in the job's pool
+    uint32_t workers;                  // of the job, 1 to SK_MAX_WORKERS
     uint32_t k;                        // elements of a packet: 64, 128 or 256
     uint32_t qpn;                      // ours of pair 0; the others' follow it
     uint32_t fabric_qpn;               // the switch's of pair 0; the others' follow it
@@ -58,9 +67,20 @@ struct roce_config {
     uint64_t limit;                       // without progress for so long the worker fails; ns
 };
 
+// One worker's share of a sum: SILKEN_F32 or SILKEN_I32. 'in' and 'out' have 'count' elements, are
+// the same memory or do not overlap, and are the worker's until it is idle.
+struct roce_tensor {
+    enum silken_type type;
+    const void *in;
+    void *out;
+    size_t count;
+};
+
 struct roce_stats {
-    uint64_t packets_sent, messages_sent, retransmissions; // of messages
+    uint64_t packets_sent, packets_again;    // all; those of messages that were sent before
+    uint64_t messages_sent, retransmissions; // of messages
     uint64_t messages_done, tensors_done;
+    uint64_t rtt, rto; // smoothed time to an answer, 0 before the first; present timeout; ns
     uint64_t heard[ROCE_REASON_COUNT]; // packets received, by what came of them
 };
 
@@ -73,14 +93,16 @@ int roce_worker_new(struct roce_worker **w, const struct roce_config *config, co
 // NULL is accepted.
 void roce_worker_free(struct roce_worker *w);
 
-// Begins to sum up 'count' integers at 'values', modulo 2^32, which are replaced by the sums and
-// are the worker's until it is idle. Returns 0; SILKEN_ERR_AGAIN while there is another tensor;
-// SILKEN_ERR_STALLED after the worker has failed.
-int roce_worker_submit(struct roce_worker *w, int32_t *values, size_t count, uint64_t now);
+// Begins to sum up a tensor. Returns 0; SILKEN_ERR_AGAIN while there is another; SILKEN_ERR_STALLED
+// after the worker has failed; SILKEN_ERR_INVALID: another type.
+int roce_worker_submit(struct roce_worker *w, const struct roce_tensor *tensor, uint64_t now);
 
 // Writes the next frame to 'frame', ROCE_MAX_FRAME bytes, and returns its length, or 0 when there
 // is nothing to send. It counts as sent at 'now'.
 size_t roce_worker_write(struct roce_worker *w, uint8_t *frame, uint64_t now);
+
+// How many frames roce_worker_write() would write now.
+uint32_t roce_worker_queued(const struct roce_worker *w);
 
 // Takes a received frame, which is not needed afterwards. Returns what came of it.
 enum roce_reason roce_worker_read(struct roce_worker *w, const uint8_t *frame, size_t len,

@@ -136,6 +136,23 @@ const char *sk_transport_udp_address(const char *device) {
     return rest ? behind(rest, "udp:") : NULL;
 }
 
+const char *sk_transport_roce_device(const char *device) {
+    return behind(device, "roce:");
+}
+
+// An interface's name, or a device of frames.
+static int open_roce(struct sk_transport **t, const char *device, int cpu, char *why,
+                     size_t why_cap) {
+    if (!strchr(device, ':') && !behind(device, "net_"))
+        return sk_transport_afpacket_open(t, device, why, why_cap);
+    if (sk_transport_udp_address(device) || behind(device, "roce:")) {
+        snprintf(why, why_cap,
+                 "roce:%s: expected an interface or a device of frames, such as roce:eth1", device);
+        return SILKEN_ERR_INVALID;
+    }
+    return sk_transport_open_at(t, device, cpu, NULL, why, why_cap);
+}
+
 int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char *why,
                       size_t why_cap) {
     return sk_transport_open_at(t, device, cpu, NULL, why, why_cap);
@@ -151,6 +168,8 @@ int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
         return sk_transport_udp_open(t, rest, station, why, why_cap);
     if ((rest = behind(device, "afpacket:")))
         return sk_transport_afpacket_open(t, rest, why, why_cap);
+    if ((rest = sk_transport_roce_device(device)))
+        return open_roce(t, rest, cpu, why, why_cap);
     rest = behind(device, "dpdk:");
     if (rest || behind(device, "net_")) {
         rest = rest ? rest : device;
@@ -158,6 +177,6 @@ int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
                                          : sk_transport_module_open(t, rest, cpu, why, why_cap);
     }
     snprintf(why, why_cap,
-             "%s: a device starts with udp:, afpacket:, dpdk:, net_ or faulty:", device);
+             "%s: a device starts with udp:, afpacket:, roce:, dpdk:, net_ or faulty:", device);
     return SILKEN_ERR_INVALID;
 }

@@ -20,6 +20,8 @@
 //      "afpacket:veth0"
 //      "udp:10.0.0.1", or "udp:" for the address that the communicator knows
 //      "net_memif0,role=client,id=0,socket=/tmp/w0.sock"     or with "dpdk:" in front, as all net_
+//      "roce:eth1", "roce:DEVICE"    the interface, or one of the others but udp:, for stations
+//                                    that speak RoCEv2
 //      "faulty:seed=1,drop=0.01,duplicate=0.01,reorder=0.1:afpacket:veth0"
 //
 // A transport is a struct whose first member is struct sk_transport; 'ops' tells the kinds apart.
@@ -150,6 +152,9 @@ int sk_transport_udp_open(struct sk_transport **t, const char *ip,
 
 // Of a device string that says udp:, also within faulty:, what follows; else NULL.
 const char *sk_transport_udp_address(const char *device);
+
+// Of a device string that says roce:, the device that has its frames: what follows; else NULL.
+const char *sk_transport_roce_device(const char *device);
 
 // The address by which the system would send to 'peer'; both in host order. False: it has no
 // route.

@@ -34,15 +34,27 @@ static bool length_is_good(const struct sk_core *core, uint32_t length) {
     return length >= SK_MIN_FRAME && length <= core->packet_bytes;
 }
 
+static bool __attribute__((noinline)) receive_crc_is_wrong(const uint8_t *frame, uint32_t length) {
+    return roce_is_to_port(frame, length) && !(roce_is(frame, length) && roce_crc_is_right(frame));
+}
+
+// Whether the frame may be taken in, apart from simulated loss.
+static inline bool frame_is_good(const struct sk_core *core, const uint8_t *frame,
+                                 uint32_t length) {
+    return length_is_good(core, length) &&
+           (__builtin_expect(!core->invariant_crc, 1) || !receive_crc_is_wrong(frame, length));
+}
+
 static bool receive_or_lose(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
                             uint32_t length) {
-    bool too_long = length > core->packet_bytes;
-    if (!lost(core) && length_is_good(core, length))
+    const bool too_long = length > core->packet_bytes, gone = lost(core);
+    if (!gone && frame_is_good(core, frame, length))
         return true;
     return receive_refuse(core, dev_port, frame, too_long ? 0 : length, length,
                           too_long                ? SK_DROP_TOO_LONG
                           : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
-                                                  : SK_DROP_FAULT);
+                          : gone                  ? SK_DROP_FAULT
+                                                  : SK_DROP_ROCE_CRC);
 }
 
 // Counts the frame in; false when the port receives nothing.
@@ -67,7 +79,7 @@ INLINE bool receive(struct sk_core *core, uint16_t dev_port, const uint8_t *fram
                     uint64_t now_ns, const bool plain) {
     if (!count_in(core, dev_port, frame, length, now_ns, plain))
         return false;
-    if ((!plain && core->fault_threshold) || !length_is_good(core, length))
+    if ((!plain && core->fault_threshold) || !frame_is_good(core, frame, length))
         return receive_or_lose(core, dev_port, frame, length);
     return true;
 }
@@ -156,7 +168,7 @@ INLINE bool take_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p
     sk_pool_adopted(core->pool, p);
     b->serial++;
     b->bytes += p->len;
-    if (__builtin_expect(!length_is_good(core, p->len), 0)) {
+    if (__builtin_expect(!frame_is_good(core, sk_packet_data(p), p->len), 0)) {
         core->serial = b->serial;
         receive_or_lose(core, dev_port, sk_packet_data(p), p->len);
         sk_pool_put(p);
@@ -521,7 +533,6 @@ refuse_frame(struct sk_core *core, struct coming *c, const struct sk_lent_frame 
 // guest in the pool, and one that ended in ingress leaves its packet to the next.
 static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
     struct sk_ingress_out *const out = &core->ingress_out;
-    const uint32_t most = core->packet_bytes;
     const bool seen = core->recorder || core->observed;
     struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
     struct coming c = {.number = SK_PORTS};
@@ -547,10 +558,10 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
                 continue;
             }
         }
-        if (p && length >= SK_MIN_FRAME && length <= most) {
+        const bool good = frame_is_good(core, frame, length);
+        if (p && good) {
             sk_pool_next_guest(p, frame, length);
-        } else if (length < SK_MIN_FRAME || length > most ||
-                   !(p = sk_pool_get_guest(core->pool, frame, length))) {
+        } else if (!good || !(p = sk_pool_get_guest(core->pool, frame, length))) {
             refuse_frame(core, &c, f);
             continue;
         }

@@ -16,6 +16,7 @@
 #include "pipeline/hop.h"
 #include "pipeline/observe/recorder_impl.h"
 #include "pipeline/switch/switch_impl.h"
+#include "wire/roce.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -90,6 +91,12 @@ INLINE enum sk_drop_reason why_not_sent(struct sk_core *core, const struct sk_pa
     return !plain && lost(core) ? SK_DROP_FAULT : SK_DROP_COUNT;
 }
 
+// As its port's card would: it leaves with a right invariant CRC.
+static void __attribute__((noinline)) send_seal(const struct sk_packet *p) {
+    if (roce_is(sk_packet_data(p), p->len))
+        roce_seal(sk_packet_data(p));
+}
+
 static inline void count_sent(struct sk_core *core, struct port *port, uint32_t length) {
     core->stats.tx_packets++;
     port->stats.tx_packets++;
@@ -113,6 +120,8 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
     const enum sk_drop_reason r = why_not_sent(core, p, plain);
     if (__builtin_expect(r != SK_DROP_COUNT, 0))
         return r;
+    if (__builtin_expect(core->invariant_crc, 0))
+        send_seal(p);
     const bool recorded = __builtin_expect(core->recorder != NULL, 0) &&
                           recorder_sending(core->recorder, p, core->now);
     const bool taken =
@@ -123,6 +132,20 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
         return SK_DROP_TX_FULL;
     count_sent(core, &core->ports[port], length);
     return SK_DROP_COUNT;
+}
+
+// Of a copy whose bytes are the packet's: those at the end are what they were afterwards.
+INLINE enum sk_drop_reason hand_over_lent(struct sk_core *core, struct sk_packet *p,
+                                          const bool plain) {
+    uint8_t crc[ROCE_CRC_BYTES];
+    const bool sealed =
+        __builtin_expect(core->invariant_crc, 0) && roce_is(sk_packet_data(p), p->len);
+    if (sealed)
+        memcpy(crc, roce_crc_of(sk_packet_data(p)), sizeof crc);
+    const enum sk_drop_reason r = hand_over(core, p, false, plain);
+    if (sealed)
+        memcpy(roce_crc_of(sk_packet_data(p)), crc, sizeof crc);
+    return r;
 }
 
 // Takes the packet over.
@@ -155,7 +178,8 @@ static inline struct leaving leave_for(struct sk_core *core, uint16_t number) {
     const struct pipe *pipe = &core->pipes[sk_port_pipe(number)];
     const struct sk_buffers *buffers = core->pool->buffers;
     struct leaving l = {.number = SK_PORTS};
-    if (core->ways[number] & PORT_SENDS && !pipe->egress.first && buffers && buffers->queue[number])
+    if (core->ways[number] & PORT_SENDS && !pipe->egress.first && buffers &&
+        buffers->queue[number] && !core->invariant_crc)
         l = (struct leaving){number, pipe->desc->egress_idle, &core->ports[number],
                              buffers->queue[number]};
     return l;

@@ -25,9 +25,11 @@ static void swap_pipe(struct sk_switch *sw, struct sk_switch *with, unsigned i) 
 
 // Cores keep where packets go that come into ingress again at once: a pipe's program and state.
 static void replace_tell_ports(struct sk_switch *sw) {
-    for (unsigned c = 0; c < sw->n_cores; c++)
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sw->cores[c]->invariant_crc = sw->program->invariant_crc;
         for (uint16_t port = 0; port < SK_PORTS; port++)
             core_port_changed(sw->cores[c], port);
+    }
 }
 
 bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,

@@ -80,6 +80,7 @@
     X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
     X(TOO_LONG, "longer than a packet buffer or its port allows")                                  \
     X(TOO_SHORT, "shorter than an Ethernet header")                                                \
+    X(ROCE_CRC, "invariant CRC of RoCEv2 wrong or not there")                                      \
     X(NO_BUFFER, "no packet buffer free")                                                          \
     X(TX_FULL, "port did not take the packet")                                                     \
     X(FAULT, "injected loss")                                                                      \

@@ -50,6 +50,28 @@ void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
         deflect_or_drop(core, p, port, why, now_ns);
 }
 
+// One that crossed with nothing but what ingress wished, 'w'. False: it has to wait, and knows all
+// that it then must.
+static bool arrive_wished(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    const struct destination d = {SK_WISH_PORT(w), 0, false, sk_wish_cos(w)};
+    if (!send_is_plain(core) || !goes_at_once(core, d.port)) {
+        struct sk_ingress_out *const out = &core->ingress_out;
+        sk_ingress_wishes(w, out);
+        switch_address(p, &d, out);
+        sk_ingress_out_clear(out);
+        return false;
+    }
+    p = leave_at_once(core, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, true);
+    if (p)
+        ingress_push(&core->pipes[sk_port_pipe(p->ingress_port)], p);
+    return true;
+}
+
+void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+    if (!p->wish || !arrive_wished(core, p, p->wish, now_ns))
+        tm_arrive(core, p, now_ns);
+}
+
 // What goes on in ingress at once, or null.
 static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
@@ -220,7 +242,7 @@ static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender 
         write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
         sends = run_egress_program(core, pipe, p, l->now_ns, true);
     }
-    const enum sk_drop_reason r = sends ? hand_over(core, p, false, false) : SK_DROP_EGRESS_DROP;
+    const enum sk_drop_reason r = sends ? hand_over_lent(core, p, false) : SK_DROP_EGRESS_DROP;
     if (__builtin_expect(r != SK_DROP_COUNT, 0))
         core_refuse(core, p, number, r);
     if (runs) {
@@ -259,7 +281,7 @@ static bool begin_group(struct sk_core *core, const struct sk_packet *p, bool by
 // not.
 static enum sk_drop_reason __attribute__((noinline))
 end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    return end_egress(core, p, w, now_ns) ? hand_over(core, p, false, true) : SK_DROP_EGRESS_DROP;
+    return end_egress(core, p, w, now_ns) ? hand_over_lent(core, p, true) : SK_DROP_EGRESS_DROP;
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that
@@ -306,7 +328,7 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
             r = end_copy(core, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
         } else
-            r = hand_over(core, p, false, true);
+            r = hand_over_lent(core, p, true);
         if (__builtin_expect(r != SK_DROP_COUNT, 0))
             core_refuse(core, p, number, r);
         if (runs) {

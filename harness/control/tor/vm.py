@@ -26,14 +26,15 @@ def why_not():
 
 
 class VM:
-    def __init__(self, sockets, macs):
+    def __init__(self, sockets, macs, image=None, memory=256):
         self.sockets, self.macs, self.process, self.said = sockets, macs, None, b""
+        self.image, self.memory = image or os.path.join(BUILD, "vm"), memory
 
     def __enter__(self):
-        words = [QEMU, "-accel", "tcg", "-m", "256", "-display", "none", "-nodefaults", "-no-reboot",
-                 "-serial", "stdio", "-kernel", os.path.join(BUILD, "vm", "vmlinuz"), "-initrd",
-                 os.path.join(BUILD, "vm", "initrd"), "-append", "console=ttyS0 quiet panic=-1",
-                 "-object", "memory-backend-memfd,id=mem,size=256M,share=on", "-numa", "node,memdev=mem"]
+        words = [QEMU, "-accel", "tcg", "-m", str(self.memory), "-display", "none", "-nodefaults", "-no-reboot",
+                 "-serial", "stdio", "-kernel", os.path.join(self.image, "vmlinuz"), "-initrd",
+                 os.path.join(self.image, "initrd"), "-append", "console=ttyS0 quiet panic=-1",
+                 "-object", f"memory-backend-memfd,id=mem,size={self.memory}M,share=on", "-numa", "node,memdev=mem"]
         # a speed, without which Linux bonds nothing; no vectors: QEMU 7.2 ends with a fault when vhost-user meets MSI-X without KVM
         for i, (path, mac) in enumerate(zip(self.sockets, self.macs)):
             words += ["-chardev", f"socket,id=c{i},path={path}", "-netdev", f"vhost-user,id=n{i},chardev=c{i}",

@@ -87,17 +87,13 @@ static void rack_send(struct rack *r, enum rack_event_kind kind, unsigned worker
 
 static bool rack_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct rack *r = aux;
-    uint8_t sealed[ROCE_MAX_FRAME];
     const unsigned worker = sk_port_local(port);
 
-    if (worker >= r->options.workers || length > sizeof sealed)
+    if (worker >= r->options.workers || length > ROCE_MAX_FRAME)
         net_die("output", "a frame for nobody, or too long");
-    memcpy(sealed, frame, length);
-    if (!roce_is(sealed, length))
-        net_die("output", "not RoCE");
-    roce_seal(sealed);
-    r->traffic.right += roce_crc_is_right(sealed);
-    rack_send(r, RACK_AT_WORKER, worker, sealed, length);
+    if (!roce_is(frame, length) || !roce_crc_is_right(frame))
+        net_die("output", "not RoCE with a right invariant CRC");
+    rack_send(r, RACK_AT_WORKER, worker, frame, length);
     return true;
 }
 
@@ -206,6 +202,7 @@ struct rack *rack_new(const struct sk_program *program, const struct rack_option
                                            .pairs = options->pairs,
                                            .slots = options->slots,
                                            .k = options->k,
+                                           .workers = options->workers,
                                            .qpn = FIRST_Q,
                                            .fabric_qpn = SESSION << 14 | rack_rid(i) << 6,
                                            .psn = options->psn,
@@ -244,8 +241,6 @@ static void rack_arrive(struct rack *r, struct rack_event *e) {
     if (e->kind == RACK_AT_WORKER) {
         roce_worker_read(r->workers[e->worker], e->frame, e->length, r->now);
         rack_serve(r, e->worker);
-    } else if (!roce_is(e->frame, e->length) || !roce_crc_is_right(e->frame)) {
-        r->traffic.refused++;
     } else {
         sk_switch_rx(r->sw, rack_port(r, e->worker), e->frame, (uint32_t)e->length, r->now);
         sk_switch_run(r->sw, r->now);
@@ -280,9 +275,10 @@ static bool rack_wake(struct rack *r, uint64_t now) {
     return true;
 }
 
-bool rack_sum(struct rack *r, int32_t *values[], size_t count) {
+bool rack_sum(struct rack *r, enum silken_type type, void *const values[], size_t count) {
     for (unsigned i = 0; i < r->options.workers; i++) {
-        if (roce_worker_submit(r->workers[i], values[i], count, r->now) < 0)
+        const struct roce_tensor tensor = {type, values[i], values[i], count};
+        if (roce_worker_submit(r->workers[i], &tensor, r->now) < 0)
             return false;
         rack_serve(r, i);
     }
@@ -300,7 +296,13 @@ bool rack_sum(struct rack *r, int32_t *values[], size_t count) {
 }
 
 struct rack_traffic rack_traffic(const struct rack *r) {
-    return r->traffic;
+    struct rack_traffic traffic = r->traffic;
+
+    struct sk_switch_stats stats;
+
+    sk_switch_stats(r->sw, &stats);
+    traffic.refused = stats.drops[SK_DROP_ROCE_CRC];
+    return traffic;
 }
 
 struct roce_stats rack_stats(const struct rack *r, unsigned worker) {

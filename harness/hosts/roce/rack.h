@@ -26,7 +26,6 @@ struct rack_options {
 
 struct rack_traffic {
     uint64_t sent, lost, doubled, damaged, refused; // refused: by the ports, for their CRC
-    uint64_t right;                                 // results whose CRC was right after the port
 };
 
 struct rack;
@@ -34,9 +33,9 @@ struct rack;
 struct rack *rack_new(const struct sk_program *program, const struct rack_options *options);
 void rack_free(struct rack *r);
 
-// Has all workers sum up 'count' integers, worker i those at values[i], and runs until they have,
-// or one fails: false.
-bool rack_sum(struct rack *r, int32_t *values[], size_t count);
+// Has all workers sum up 'count' elements, worker i those at values[i], in place, and runs until
+// they have, or one fails: false.
+bool rack_sum(struct rack *r, enum silken_type type, void *const values[], size_t count);
 
 struct rack_traffic rack_traffic(const struct rack *r);
 struct roce_stats rack_stats(const struct rack *r, unsigned worker);

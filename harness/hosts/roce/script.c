@@ -72,6 +72,7 @@ static struct roce_packet script_packet(struct script *in, struct script_pair pa
         .bytes = BYTES,
     };
     put16(p.immediate, (uint16_t)q->uses);
+    p.immediate[2] = 4; // above that of the worker's elements, if they are floats
     switch (script_byte(in) % 32) {
     case 0:
         p.opcode = ROCE_WRITE_FIRST + script_byte(in) % 6;
@@ -94,6 +95,9 @@ static struct roce_packet script_packet(struct script *in, struct script_pair pa
     case 6:
         p.immediate[1] ^= script_byte(in);
         break;
+    case 8:
+        p.immediate[2] = script_byte(in);
+        break;
     case 7:
         p.address = UINT64_MAX - script_byte(in);
         break;
@@ -107,7 +111,7 @@ static void script_count(struct script_pair *q, const struct roce_packet *p, enu
                          uint64_t done, uint64_t done_before) {
     if (r == ROCE_ACCEPTED && roce_begins(p->opcode))
         q->packets = 0;
-    if (r == ROCE_ACCEPTED || r == ROCE_STALE)
+    if (r == ROCE_ACCEPTED || r == ROCE_STALE || r == ROCE_BAD_EXPONENT)
         q->packets++;
     else if (r == ROCE_OUT_OF_ORDER || r == ROCE_BAD_WRITE)
         q->packets = 0;
@@ -147,12 +151,17 @@ static void script_frames(struct script *in, struct roce_worker *w,
 }
 
 void roce_script(const uint8_t *data, size_t size, struct roce_script_reach *reach) {
-    static int32_t values[PAIRS * SLOTS * K * 8];
+    static float values[PAIRS * SLOTS * K * 8];
+    const struct roce_tensor tensor = {.type = size % 2 ? SILKEN_F32 : SILKEN_I32,
+                                       .in = values,
+                                       .out = values,
+                                       .count = sizeof values / sizeof *values};
     const struct roce_config config = {.worker = script_self,
                                        .fabric = script_peer,
                                        .pairs = PAIRS,
                                        .slots = SLOTS,
                                        .k = K,
+                                       .workers = 2,
                                        .qpn = QPN,
                                        .rkey = RKEY,
                                        .rto_first = 1000,
@@ -163,8 +172,9 @@ void roce_script(const uint8_t *data, size_t size, struct roce_script_reach *rea
     struct roce_worker *w;
     uint8_t frame[ROCE_MAX_FRAME];
 
-    if (roce_worker_new(&w, &config, NULL) < 0 ||
-        roce_worker_submit(w, values, sizeof values / sizeof *values, 0) < 0)
+    for (size_t i = 0; i < tensor.count; i++)
+        values[i] = 1;
+    if (roce_worker_new(&w, &config, NULL) < 0 || roce_worker_submit(w, &tensor, 0) < 0)
         abort();
     while (roce_worker_write(w, frame, 0) > 0)
         ;

@@ -133,7 +133,7 @@ static void test_scripts_reach_every_reason(void **state) {
 
 static void test_configurations(void **state) {
     struct roce_config c = {
-        .pairs = 1, .slots = 1, .k = 64, .rto_min = 1, .rto_max = 1, .limit = 1};
+        .pairs = 1, .slots = 1, .k = 64, .workers = 1, .rto_min = 1, .rto_max = 1, .limit = 1};
     const struct roce_config good = c;
     struct roce_worker *w;
     const char *why = NULL;
@@ -145,6 +145,9 @@ static void test_configurations(void **state) {
     assert_true(roce_worker_new(&w, &c, &why) < 0 && why);
     c = good;
     c.slots = 0;
+    assert_true(roce_worker_new(&w, &c, &why) < 0);
+    c = good;
+    c.workers = 256;
     assert_true(roce_worker_new(&w, &c, &why) < 0);
     c = good;
     c.k = 32;
@@ -159,11 +162,14 @@ static void test_without_answers(void **state) {
     const struct roce_config c = {.pairs = 2,
                                   .slots = 2,
                                   .k = 64,
+                                  .workers = 2,
                                   .rto_first = 10,
                                   .rto_min = 10,
                                   .rto_max = 100,
                                   .limit = 1000};
     int32_t values[512] = {0};
+    const struct roce_tensor all = {SILKEN_I32, values, values, 512};
+    const struct roce_tensor one = {SILKEN_I32, values, values, 1};
     uint8_t frame[ROCE_MAX_FRAME];
     struct roce_worker *w;
     uint64_t now = 0;
@@ -171,8 +177,8 @@ static void test_without_answers(void **state) {
     (void)state;
     assert_int_equal(roce_worker_new(&w, &c, NULL), 0);
     assert_true(roce_worker_deadline(w) == UINT64_MAX);
-    assert_int_equal(roce_worker_submit(w, values, 512, 0), 0);
-    assert_true(roce_worker_submit(w, values, 1, 0) < 0); // one at a time
+    assert_int_equal(roce_worker_submit(w, &all, 0), 0);
+    assert_true(roce_worker_submit(w, &one, 0) < 0); // one at a time
     do {
         while (roce_worker_write(w, frame, now) > 0)
             ;

@@ -49,18 +49,27 @@ static struct rack_options any_rack(uint64_t seed) {
                                  .damage = bad / 2};
 }
 
+// Floats are whole multiples of 2^-16 of 17 bits, so that their sums are exact.
 static bool sum_one(struct rack *r, unsigned workers, size_t count, struct sk_random *x) {
-    int32_t *values[RACK_WORKERS], *sums = net_must(calloc(count + 1, sizeof *sums));
+    const enum silken_type type = sk_random_below(x, 2) ? SILKEN_F32 : SILKEN_I32;
+    void *values[RACK_WORKERS];
+    int32_t *sums = net_must(calloc(count + 1, sizeof *sums));
     bool right;
 
     for (unsigned w = 0; w < workers; w++) {
-        values[w] = net_must(malloc((count + 1) * sizeof **values));
+        int32_t *v = values[w] = net_must(malloc((count + 1) * sizeof *v));
         for (size_t i = 0; i < count; i++) {
-            values[w][i] = (int32_t)sk_random_next(x);
-            sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)values[w][i]);
+            const int32_t number = (int32_t)sk_random_next(x) >> (type == SILKEN_F32 ? 15 : 0);
+            const float f = (float)number * 0x1p-16f;
+            sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)number);
+            memcpy(&v[i], type == SILKEN_F32 ? (const void *)&f : &number, sizeof *v);
         }
     }
-    right = rack_sum(r, values, count);
+    for (size_t i = 0; type == SILKEN_F32 && i < count; i++) {
+        const float f = (float)sums[i] * 0x1p-16f;
+        memcpy(&sums[i], &f, sizeof f);
+    }
+    right = rack_sum(r, type, values, count);
     for (unsigned w = 0; w < workers; w++) {
         right = right && memcmp(values[w], sums, count * sizeof *sums) == 0;
         free(values[w]);

@@ -123,6 +123,14 @@
 // whichever is more, and so does the sum. bf16 have so few digits that only the second happens to
 // them. i32 and i64 are SILKEN_ERR_UNSUPPORTED. Collectives of bytes send each byte as an element.
 //
+// ROCEV2. A SwitchML job whose switch has p4/switchml/with_roce.p4 can go by RoCEv2, as network
+// cards speak it: all its workers have a device "roce:DEVICE", where DEVICE sends and receives
+// frames (afpacket:, net_memif..., or the name of an interface). A message of several packets is
+// written by a queue pair into the job's slots; its floats have one exponent, so that a block of
+// NUMBERS above is a message: 'pool_size' / (lanes * 'rdma.pairs') packets of k elements, 64 at
+// most. The errors are the same. Lost packets cost the whole message. The job has no sessions, k is
+// 64, 128 or 256, and the switch knows the queue pairs: from its configuration, or its job service.
+//
 // ENVIRONMENT. silken_open_env() opens a communicator of a SwitchML job by these variables. Empty
 // ones are as those that are not set; a value that is not allowed is an error which names the
 // variable. In texts %r stands for the rank and %% for %.
@@ -151,6 +159,9 @@
 //      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
 //      SILKEN_SESSION                0: without sessions (1)
 //      SILKEN_F16                    1: the switch adds 16-bit floats (0)
+//      SILKEN_RDMA_PAIRS, SILKEN_RDMA_QUEUE_PAIR
+//                                    of a device roce: queue pairs of a lane (8); the number of the
+//                                    switch's first one for this worker (0)
 //      SILKEN_SEGMENTS               0: a device udp: sends packets one by one (1)
 //
 // All functions may be called from any thread, except that silken_close() needs all others to be
@@ -202,6 +213,16 @@ struct silken_address {
 // number in the packets. The two are the same until a job gets another shape.
 struct silken_first {
     uint64_t complete, number;
+};
+
+// What only SwitchML by RoCEv2 has (see ROCEV2 above). Queue pair q of lane l has the number
+// queue_pair + 64 * l + q at the switch, and own + 64 * l + q here.
+struct silken_rdma {
+    uint32_t pairs;           // queue pairs of a lane, 1 to 64
+    uint32_t queue_pair;      // the switch's first one for this worker: a multiple of 64
+    uint32_t own;             // the worker's first one
+    uint32_t psn, switch_psn; // numbers of the first packets to the switch and from it
+    uint32_t rkey;            // of the worker's memory
 };
 
 // What only ATP has. Racks have any numbers; those of the same number are the same.
@@ -315,6 +336,8 @@ struct silken_config {
     // makes packets of it; a switch in software that reads frames from an interface of this machine
     // and does not know such frames needs this setting.
     bool no_segments;
+
+    struct silken_rdma rdma; // of devices roce:
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
@@ -322,8 +345,8 @@ struct silken_config {
 // for each end wants less), a warning after 2 s, a limit of 30 s; SwitchML, and for ATP one server,
 // floats, 65536 aggregators, windows of 200 to 1024 packets; DLCP, servers on all
 // hosts, bounds of 10 % and 1 %, tensors cut from 4 MB on, 10 Gbps, one port (50000), reports every
-// 200 us. Rank, workers, addresses and device
-// remain to be set.
+// 200 us; RoCEv2, 8 queue pairs, the worker's from 0x100 on, rkey 0x53494c4b, numbers from 0 on.
+// Rank, workers, addresses and device remain to be set.
 void silken_config_init_sized(struct silken_config *config, size_t size);
 // The function of the same name, for callers without this header's macros, knows the members of
 // version 0.

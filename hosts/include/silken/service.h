@@ -50,6 +50,9 @@ struct silken_service {
 // strings are the environment's.
 bool silken_service_from_env(struct silken_service *service);
 
+// A worker whose device in '*config' is roce: asks for a job by RoCEv2; it tells the service
+// config->rdma, and is told the switch's part of that. Such a job has no sessions.
+//
 // Asks the service for a place and waits until all workers of the job have theirs. Fills rank,
 // workers, job, pool_size, k, addresses, ports and lease of '*config'; what else it has is left
 // alone, and its 'log' is told whom the job waits for, if that takes longer than
