@@ -22,6 +22,7 @@
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make collectives-faults 20,000 seeds of collective operations over bad links, with restarts (SEEDS=20000 FROM=1)
+#   make levels-faults  20,000 seeds of SwitchML jobs over two and three levels of switches; then 3,600 workers (SEEDS=20000)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
 #   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
 #   make dlcp-demos     `silken demo --protocol dlcp`: networks, losses, rings, spines, five seeds; a table, in about
@@ -536,9 +537,14 @@ collectives-faults: $(BUILD)/harness/hosts/switchml/test_collectives $(BUILD)/si
 	BUILD=$(BUILD) SILKEN_SEEDS=$(or $(FROM),1)..$$(($(or $(FROM),1) + $(or $(SEEDS),20000) - 1)) $<
 	BUILD=$(BUILD) SCENARIOS='switchml-collectives-*.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(or $(FROM),1) \
 		sh harness/sim/faults.sh
+# SwitchML over several levels of switches, and the paper's 3,600 workers once.
+levels-faults: $(BUILD)/silken
+	BUILD=$(BUILD) SCENARIOS='switchml-*-levels-faults.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(or $(FROM),1) \
+		sh harness/sim/faults.sh
+	$(BUILD)/silken sim sim/scenarios/switchml-levels.json
 sim-nightly: $(BUILD)/silken
 	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
-.PHONY: sim-faults sessions-sim collectives-faults sim-nightly
+.PHONY: sim-faults sessions-sim collectives-faults levels-faults sim-nightly
 
 # ---- Libra ----
 libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra $(BUILD)/silken

@@ -100,7 +100,13 @@ struct sk_packet {
     uint16_t ingress_port;  // set by the engine before ingress
     uint16_t egress_port;   // set by the traffic manager
     uint64_t mac_tstamp;    // ns, 48 bits: arrival
-    uint64_t global_tstamp; // ns: entry of the parser of this gress
+    union {
+        uint64_t global_tstamp; // ns: entry of the parser of this gress
+        struct sk_packet *next; // instead, while it is in a list
+        // instead, while it crosses to another core: what ingress wished, if that says where it
+        // goes; else 0
+        uint64_t wish;
+    };
     struct sk_pool *pool;
     uint64_t serial; // number of the received packet, for messages
     bool resubmitted;
@@ -113,7 +119,6 @@ struct sk_packet {
     uint16_t arrived; // bytes when it came into this pass of ingress: egress' pkt_length says them
     // the second line
     struct sk_observer *observer; // or null; called by the checked build
-    struct sk_packet *next;
     uint64_t enq_tstamp;
     uint32_t enq_qdepth, deq_qdepth; // cells
     uint32_t cells;                  // of the buffer, while it waits for a port with a speed

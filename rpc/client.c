@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,7 @@ struct client_request {
 
 struct rpc_client {
     int fd;
+    SSL *tls; // null: none
     nghttp2_session *session;
     char *address;
     struct client_request request;
@@ -186,14 +186,41 @@ static int client_on_close(nghttp2_session *session, int32_t stream, uint32_t er
 
 // ---- the connection ----
 
+static ssize_t client_send(struct rpc_client *c, const uint8_t *bytes, size_t n) {
+    return c->tls ? rpc_tls_write(c->tls, bytes, n) : send(c->fd, bytes, n, MSG_NOSIGNAL);
+}
+
+static ssize_t client_receive(struct rpc_client *c, uint8_t *room, size_t n) {
+    return c->tls ? rpc_tls_read(c->tls, room, n) : recv(c->fd, room, n, 0);
+}
+
+// Why a call on the connection failed, of whose 'errno' this is.
+static const char *client_why(const struct rpc_client *c, int error) {
+    return c->tls && error == EIO ? rpc_tls_why() : strerror(error);
+}
+
+// What the server said before it closed a connection to which nothing can be written any more: a
+// server of TLS 1.3 tells only now that it does not accept the client's certificate.
+static int client_last_words(struct rpc_client *c, int error) {
+    uint8_t room[256];
+    ssize_t n = -1;
+    if (c->tls)
+        while ((n = rpc_tls_read(c->tls, room, sizeof room)) > 0)
+            continue;
+    const bool said = n < 0 && c->tls && errno == EIO;
+    return client_fail(c, said ? rpc_tls_why() : strerror(error == EIO ? EPIPE : error));
+}
+
 static int client_flush(struct rpc_client *c) {
     const uint8_t *bytes;
     ssize_t n;
     while ((n = nghttp2_session_mem_send(c->session, &bytes)) > 0)
         for (ssize_t at = 0; at < n;) {
-            const ssize_t done = send(c->fd, bytes + at, (size_t)(n - at), MSG_NOSIGNAL);
+            const ssize_t done = client_send(c, bytes + at, (size_t)(n - at));
+            if (done < 0 && errno == EAGAIN)
+                return client_fail(c, "it takes no request");
             if (done < 0 && errno != EINTR)
-                return client_fail(c, errno == EAGAIN ? "it takes no request" : strerror(errno));
+                return client_last_words(c, errno);
             at += done > 0 ? done : 0;
         }
     return n < 0 ? client_fail(c, nghttp2_strerror((int)n)) : 0;
@@ -201,15 +228,13 @@ static int client_flush(struct rpc_client *c) {
 
 static int client_take(struct rpc_client *c) {
     uint8_t room[1 << 16];
-    struct pollfd p = {.fd = c->fd, .events = POLLIN};
-    const int ready = poll(&p, 1, RPC_CLIENT_SILENCE_S * 1000);
-    if (ready == 0)
-        return client_fail(c, "it does not answer");
-    const ssize_t n = ready < 0 ? -1 : recv(c->fd, room, sizeof room, 0);
+    const ssize_t n = client_receive(c, room, sizeof room);
     if (n < 0 && errno == EINTR)
         return 0;
+    if (n < 0 && errno == EAGAIN)
+        return client_fail(c, "it does not answer");
     if (n <= 0)
-        return client_fail(c, n ? strerror(errno) : "it closed the connection");
+        return client_fail(c, n ? client_why(c, errno) : "it closed the connection");
     const ssize_t done = nghttp2_session_mem_recv(c->session, room, (size_t)n);
     return done < 0 ? client_fail(c, nghttp2_strerror((int)done)) : 0;
 }
@@ -279,19 +304,53 @@ static void client_begin(struct rpc_client *c) {
     nghttp2_session_callbacks_del(callbacks);
 }
 
-struct rpc_client *rpc_client_open(const char *address, struct sk_error *err) {
-    const bool is_unix = strncmp(address, CLIENT_UNIX, sizeof CLIENT_UNIX - 1) == 0;
-    const int fd = is_unix ? client_connect_unix(address, err) : client_connect_tcp(address, err);
-    return fd < 0 ? NULL : rpc_client_of(fd, address);
+// The host of an address, malloc'ed: "[::1]:50052" is of "::1".
+static char *client_host(const char *address) {
+    char *host = sk_copy_text(address), *colon = strrchr(host, ':');
+    if (colon)
+        *colon = 0;
+    const size_t n = strlen(host);
+    if (n > 1 && host[0] == '[' && host[n - 1] == ']') {
+        host[n - 1] = 0;
+        memmove(host, host + 1, n - 1);
+    }
+    return host;
 }
 
-struct rpc_client *rpc_client_of(int fd, const char *name) {
+struct rpc_client *rpc_client_open(const char *address, const struct rpc_client_tls *tls,
+                                   struct sk_error *err) {
+    const bool is_unix = strncmp(address, CLIENT_UNIX, sizeof CLIENT_UNIX - 1) == 0;
+    if (tls && is_unix && !tls->name) {
+        sk_fail(err, "%s has no host's name: which one does the server's certificate have?",
+                address);
+        return NULL;
+    }
+    const int fd = is_unix ? client_connect_unix(address, err) : client_connect_tcp(address, err);
+    if (fd < 0)
+        return NULL;
+    char *host = client_host(address);
+    struct rpc_client_tls named = tls ? *tls : (struct rpc_client_tls){.name = host};
+    named.name = named.name ? named.name : host;
+    struct rpc_client *c = rpc_client_of(fd, address, tls ? &named : NULL, err);
+    free(host);
+    return c;
+}
+
+struct rpc_client *rpc_client_of(int fd, const char *name, const struct rpc_client_tls *tls,
+                                 struct sk_error *err) {
     const struct timeval silence = {.tv_sec = RPC_CLIENT_SILENCE_S};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof silence);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof silence);
+    SSL *secured = tls ? rpc_tls_connect(fd, name, tls, err) : NULL;
+    if (tls && !secured) {
+        close(fd);
+        return NULL;
+    }
     struct rpc_client *c = calloc(1, sizeof *c);
     if (!c)
         abort();
     c->fd = fd;
+    c->tls = secured;
     c->address = sk_copy_text(name);
     client_begin(c);
     return c;
@@ -301,6 +360,7 @@ void rpc_client_close(struct rpc_client *c) {
     if (!c)
         return;
     nghttp2_session_del(c->session);
+    SSL_free(c->tls);
     close(c->fd);
     free(c->address);
     free(c->in);
@@ -319,7 +379,7 @@ int rpc_client_call(struct rpc_client *c, const char *path, const void *bytes, s
                     void (*message)(void *aux, const uint8_t *bytes, size_t length), void *aux,
                     struct rpc_client_end *end, struct sk_error *err) {
     const nghttp2_nv headers[] = {
-        client_header(":method", "POST"), client_header(":scheme", "http"),
+        client_header(":method", "POST"), client_header(":scheme", c->tls ? "https" : "http"),
         client_header(":path", path),     client_header(":authority", "silken"),
         client_header("te", "trailers"),  client_header("content-type", "application/grpc"),
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// client: a gRPC client of one connection, without TLS, that makes one call at a time and waits for
-// it: for commands that read a service once.
+// client: a gRPC client of one connection that makes one call at a time and waits for it: for
+// commands that read a service once. TLS by OpenSSL (tls.c): the server's certificate is verified.
 //
 // The server is not trusted: its replies are bounded, and a server that says nothing for
 // RPC_CLIENT_SILENCE_S ends the call. Not thread-safe.
@@ -16,10 +16,22 @@
 
 struct rpc_client;
 
-// 'address' as in struct rpc_options, or with a host's name. Null with a sentence.
-struct rpc_client *rpc_client_open(const char *address, struct sk_error *err);
-// The same on a connected socket, which becomes the client's; 'name' is for sentences.
-struct rpc_client *rpc_client_of(int fd, const char *name);
+// How a client uses TLS: names of PEM files, read when it is opened.
+struct rpc_client_tls {
+    const char *authority;   // who signed the server's certificate; null: the system's list
+    const char *certificate; // the client's own, or null
+    const char *key;         // its key; null: in the same file
+    const char *name;        // the server's in its certificate; null: the host in the address
+};
+
+// 'address' as in struct rpc_options, or with a host's name. 'tls' null: without it. Null with a
+// sentence.
+struct rpc_client *rpc_client_open(const char *address, const struct rpc_client_tls *tls,
+                                   struct sk_error *err);
+// The same on a connected socket, which becomes the client's; 'name' is for sentences. With 'tls',
+// 'tls->name' is not null.
+struct rpc_client *rpc_client_of(int fd, const char *name, const struct rpc_client_tls *tls,
+                                 struct sk_error *err);
 void rpc_client_close(struct rpc_client *c); // null allowed
 
 // How a call ended. 'details' are the client's, valid until its next call.

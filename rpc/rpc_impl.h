@@ -189,5 +189,12 @@ int rpc_tls_handshake(struct rpc_connection *c);
 // As recv() and send(): -1 with EAGAIN or another error.
 ssize_t rpc_tls_read(SSL *tls, void *bytes, size_t room);
 ssize_t rpc_tls_write(SSL *tls, const void *bytes, size_t length);
+// A client's connection on the blocking socket 'fd', with the handshake done and HTTP/2 agreed
+// upon; 'server' is for sentences. Null with a sentence. Its fd is the caller's to close.
+struct rpc_client_tls;
+SSL *rpc_tls_connect(int fd, const char *server, const struct rpc_client_tls *options,
+                     struct sk_error *err);
+// Why the last call on a connection of this thread failed, as OpenSSL or the system says it.
+const char *rpc_tls_why(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tls: TLS by OpenSSL, and the names in certificates of clients.
+// tls: TLS by OpenSSL, the names in certificates of clients, and the client's side.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,9 @@
 
 #include <openssl/err.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
+#include "rpc/client.h"
 #include "rpc/rpc_impl.h"
 
 // ---- sockets: writing with OpenSSL's own BIO would raise SIGPIPE ----
@@ -172,4 +174,95 @@ ssize_t rpc_tls_read(SSL *tls, void *bytes, size_t room) {
 ssize_t rpc_tls_write(SSL *tls, const void *bytes, size_t length) {
     ERR_clear_error();
     return tls_result(tls, SSL_write(tls, bytes, (int)length));
+}
+
+// ---- the client's side ----
+
+const char *rpc_tls_why(void) {
+    const unsigned long code = ERR_peek_last_error();
+    const char *why = code ? ERR_reason_error_string(code) : NULL;
+    return why ? why : strerror(errno);
+}
+
+// A key with a passphrase is refused: nobody is asked.
+static int tls_no_passphrase(char *room, int size, int writing, void *aux) {
+    (void)room, (void)size, (void)writing, (void)aux;
+    return 0;
+}
+
+static int tls_client_files(SSL_CTX *context, const struct rpc_client_tls *o,
+                            struct sk_error *err) {
+    const char *key = o->key ? o->key : o->certificate;
+    ERR_clear_error();
+    if (o->key && !o->certificate)
+        return sk_fail(err, "the key '%s' is of no certificate: there is none", o->key);
+    if (o->authority ? SSL_CTX_load_verify_locations(context, o->authority, NULL) != 1
+                     : SSL_CTX_set_default_verify_paths(context) != 1)
+        return tls_fail(err, "authority", o->authority ? o->authority : "of the system");
+    if (o->certificate && SSL_CTX_use_certificate_chain_file(context, o->certificate) != 1)
+        return tls_fail(err, "certificate", o->certificate);
+    if (o->certificate && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
+        return tls_fail(err, "key", key);
+    return 0;
+}
+
+static SSL_CTX *tls_client_context(const struct rpc_client_tls *o, struct sk_error *err) {
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (!context)
+        abort();
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_default_passwd_cb(context, tls_no_passphrase);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    if (tls_client_files(context, o, err) == 0)
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
+
+// The certificate must be of this name, or of this address.
+static bool tls_expect(SSL *tls, const char *name) {
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1)
+        return true;
+    ERR_clear_error();
+    SSL_set_hostflags(tls, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return SSL_set1_host(tls, name) == 1 && SSL_set_tlsext_host_name(tls, name) == 1;
+}
+
+static int tls_client_handshake(SSL *tls, const char *server, struct sk_error *err) {
+    ERR_clear_error();
+    errno = 0;
+    const int rc = SSL_do_handshake(tls), how = SSL_get_error(tls, rc);
+    const long verified = SSL_get_verify_result(tls);
+    if (rc == 1)
+        return tls_is_http2(tls) ? 0 : sk_fail(err, "%s: it speaks TLS, but not HTTP/2", server);
+    if (verified != X509_V_OK)
+        return sk_fail(err, "%s: its certificate is not accepted: %s", server,
+                       X509_verify_cert_error_string(verified));
+    if (how == SSL_ERROR_WANT_READ || how == SSL_ERROR_WANT_WRITE)
+        return sk_fail(err, "%s: it does not answer", server);
+    if (!ERR_peek_error() && !errno)
+        return sk_fail(err, "%s: it closed the connection during the TLS handshake", server);
+    return sk_fail(err, "%s: the TLS handshake failed: %s", server, rpc_tls_why());
+}
+
+SSL *rpc_tls_connect(int fd, const char *server, const struct rpc_client_tls *options,
+                     struct sk_error *err) {
+    static const unsigned char protocols[] = "\x02h2";
+    SSL_CTX *context = tls_client_context(options, err);
+    if (!context)
+        return NULL;
+    SSL *tls = rpc_tls_start(context, fd);
+    SSL_CTX_free(context); // the connection holds it
+    if (!tls)
+        abort();
+    SSL_set_connect_state(tls);
+    if (SSL_set_alpn_protos(tls, protocols, sizeof protocols - 1) ||
+        !tls_expect(tls, options->name))
+        sk_fail(err, "%s: '%s' is not a name that a certificate can have", server, options->name);
+    else if (tls_client_handshake(tls, server, err) == 0)
+        return tls;
+    SSL_free(tls);
+    return NULL;
 }

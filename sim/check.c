@@ -131,8 +131,8 @@ static void check_aggregators(struct sim *s, struct sim_node *n, const char *nam
 
 // ---- SwitchML's slots ----
 
-static void check_slots(struct sim *s, const struct sim_job *job) {
-    const struct sim_station *st = &s->stations[job->at];
+static void check_slots_at(struct sim *s, const struct sim_job *job, uint32_t at) {
+    const struct sim_station *st = &s->stations[at];
     struct sk_error err;
     if (!st->node->sw || !has_register(st->node->sw, "tally0.cells"))
         return;
@@ -151,6 +151,13 @@ static void check_slots(struct sim *s, const struct sim_job *job) {
                             " workers though all are done",
                             st->as->name, slot, job->as->name, missing[p]);
     }
+}
+
+static void check_slots(struct sim *s, const struct sim_job *job) {
+    if (!job->levels)
+        check_slots_at(s, job, job->at);
+    for (size_t i = 0; job->levels && i < job->levels->n; i++)
+        check_slots_at(s, job, job->levels->level[i].station);
 }
 
 void check_end(struct sim *s) {

@@ -20,8 +20,10 @@
 #include "sim/notes.h"
 
 #define FLOOD_GROUP     1u
-#define ATP_GROUPS      100u    // + 16 * job + server
-#define SWITCHML_GROUP  2000u   // + job
+#define ATP_GROUPS      100u  // + 16 * job + server
+#define SWITCHML_GROUP  2000u // + job
+#define ABOVE_GROUP     2300u // + job: the switch above alone
+#define RIDS            1024u // of the program: from 1 on workers, from the end the switches above
 #define AUDIENCE_GROUPS 0x4000u // + 64 * job: of worker i alone + 2 * i, of all others + 2 * i + 1
 #define SPLIT_GROUPS    0xfff0u // + pipe
 #define MAX_DEPTH       ((1u << 19) - 1)
@@ -47,7 +49,7 @@ static bool sim_config_has(const struct writer *w, const char *table) {
 // keys and args: name, value, name, value ... null
 static void sim_config_add(struct writer *w, const char *table, const char *const *keys,
                            const char *action, const char *const *args) {
-    struct sk_named_value key[8], arg[8];
+    struct sk_named_value key[12], arg[12];
     struct sk_entry_spec e = {
         .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
     for (; keys[0]; keys += 2)
@@ -109,14 +111,41 @@ static void make_group(struct writer *w, uint32_t id, const struct group *g) {
 
 // ---- everybody ----
 
+// A large network has more stations than the table has room for: those that are reached by the link
+// by which most are take its default entry. That link; SCN_NONE: the network is not so large.
+static uint32_t write_most(struct writer *w) {
+    const struct sim *s = w->sim;
+    if (s->scenario->n_stations <= SCN_MAX_STATION || !w->macs)
+        return SCN_NONE;
+    uint32_t most = SCN_NONE, *by_link = calloc(s->n_links, sizeof *by_link);
+    if (!by_link)
+        abort();
+    for (uint32_t i = 0; i < s->scenario->n_stations; i++) {
+        const uint32_t link = route(s, w->st->id, i);
+        if (i != w->st->id && (++by_link[link], most == SCN_NONE || by_link[link] > by_link[most]))
+            most = link;
+    }
+    free(by_link);
+    char n[24];
+    const struct sk_named_value arg = {"port", sim_config_number(n, dev_port(w, most))};
+    const struct sk_entry_spec e = {
+        .table = "macs", .action = "to_port", .args = &arg, .n_args = 1, .pipe = -1};
+    if (w->status == 0)
+        w->status = sk_control_default_set(w->sw, &e, w->err);
+    return most;
+}
+
 static void write_stations(struct writer *w) {
     static _Thread_local struct group all;
     all.n = 0;
     for (size_t i = 0; i < w->st->node->n_ports; i++)
         sim_config_join(w, &all, w->st->node->ports[i].dev_port, 0, true);
     make_group(w, FLOOD_GROUP, &all);
+    const uint32_t most = write_most(w);
     for (uint32_t i = 0; i < w->sim->scenario->n_stations; i++) {
         const struct sim_station *to = &w->sim->stations[i];
+        if (to != w->st && most != SCN_NONE && route(w->sim, w->st->id, i) == most)
+            continue;
         if (to != w->st && !libra_writes(w->sim, w->st->id, i))
             send_mac(w, to->mac, false,
                      dev_port(w, route(w->sim, w->st->id, libra_where(w->sim, i))));
@@ -171,6 +200,101 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
     sim_config_add(w, "receivers", receiver, "address", address);
     sim_config_join(w, g, port, (uint16_t)rid, false);
 }
+
+// ---- SwitchML over several levels ----
+
+// Whether the program's switches may have others above and below them.
+static bool has_levels(const struct writer *w) {
+    struct sk_object table;
+    struct sk_error err;
+    return sk_find_object(w->sw, SK_TABLE, "workers", &table, &err) >= 0 &&
+           sk_find_action(table.desc->tables[table.index], "result", &err) >= 0;
+}
+
+// What is below a switch, at bit 'i' of its slots.
+static void write_below(struct writer *w, const struct sim_job *job, const struct sim_level *level,
+                        uint32_t i, struct group *g) {
+    const struct sim_station *st = &w->sim->stations[level->below[i]];
+    const uint16_t port = dev_port(w, route(w->sim, w->st->id, st->id));
+    const uint32_t rid = (uint32_t)(job->number - 1) * 32 + i + 1;
+    const bool top = level->above == SCN_NONE;
+    char mac[20], n[12][24];
+    const char *keys[] = {"hdr.switchml.job_number",
+                          sim_config_number(n[0], job->number),
+                          "hdr.ipv4.src_addr",
+                          sim_config_number(n[1], st->ip),
+                          "ig_intr_md.ingress_port",
+                          sim_config_number(n[2], port),
+                          NULL};
+    const char *args[] = {
+        "worker_bit",  sim_config_number(n[3], UINT64_C(1) << i),
+        "num_workers", sim_config_number(n[4], level->n_below),
+        "group",       sim_config_number(n[5], SWITCHML_GROUP + job->number),
+        "rid",         sim_config_number(n[6], rid),
+        "port",        n[2],
+        "pool_base",   sim_config_number(n[7], job->pool_base),
+        "pool_last",   sim_config_number(n[8], job->slots - 1),
+        "way",         top ? "0" : "2",
+        "above",       sim_config_number(n[9], top ? 0 : ABOVE_GROUP + job->number),
+        NULL};
+    const char *receiver[] = {"md.rid", n[6], NULL};
+    const char *address[] = {"mac",      sk_mac_text(st->mac, mac),        "ip", n[1],
+                             "udp_port", sim_config_number(n[10], 0xbee0), NULL};
+    sim_config_add(w, "workers", keys, "admit", args);
+    sim_config_add(w, "receivers", receiver, "address", address);
+    sim_config_join(w, g, port, (uint16_t)rid, false);
+}
+
+// The switch above: where partial sums go, and from where all sums come.
+static void write_above(struct writer *w, const struct sim_job *job, const struct sim_level *level,
+                        struct group *g) {
+    const struct sim_station *st = &w->sim->stations[level->above];
+    const uint16_t port = dev_port(w, route(w->sim, w->st->id, st->id));
+    const uint32_t rid = RIDS - job->number;
+    char mac[20], own[20], n[8][24];
+    const char *keys[] = {"hdr.switchml.job_number",
+                          sim_config_number(n[0], job->number),
+                          "hdr.ipv4.src_addr",
+                          sim_config_number(n[1], st->ip),
+                          "ig_intr_md.ingress_port",
+                          sim_config_number(n[2], port),
+                          NULL};
+    const char *args[] = {"group",     sim_config_number(n[3], SWITCHML_GROUP + job->number),
+                          "pool_base", sim_config_number(n[4], job->pool_base),
+                          "pool_last", sim_config_number(n[5], job->slots - 1),
+                          NULL};
+    const char *receiver[] = {"md.rid", sim_config_number(n[6], rid), NULL};
+    const char *address[] = {
+        "mac",     sk_mac_text(st->mac, mac),    "ip",     n[1],
+        "own_mac", sk_mac_text(w->st->mac, own), "own_ip", sim_config_number(n[7], w->st->ip),
+        NULL};
+    sim_config_add(w, "workers", keys, "result", args);
+    sim_config_add(w, "receivers", receiver, "above", address);
+    sim_config_join(w, g, port, (uint16_t)rid, false);
+}
+
+static void write_level(struct writer *w, const struct sim_job *job) {
+    static _Thread_local struct group below, above;
+    const struct sim_level *level = levels_at(job, w->st->id);
+    if (!level || (w->st->node->restarts && !job->as->sessions))
+        return;
+    if (w->status == 0 && !has_levels(w))
+        w->status = sk_fail(w->err, "job %s has \"levels\", but the program of switch %s has none",
+                            job->as->name, w->st->as->name);
+    if (w->status == 0 && job->number * 32u >= RIDS - job->number)
+        w->status = sk_fail(w->err, "job %s has \"levels\": it must be one of the first %u jobs",
+                            job->as->name, RIDS / 33);
+    below.n = above.n = 0;
+    for (uint32_t i = 0; i < level->n_below; i++)
+        write_below(w, job, level, i, &below);
+    make_group(w, SWITCHML_GROUP + job->number, &below);
+    if (level->above == SCN_NONE)
+        return;
+    write_above(w, job, level, &above);
+    make_group(w, ABOVE_GROUP + job->number, &above);
+}
+
+// ---- its collective operations ----
 
 // Worker 'rank' alone, or all others.
 static uint32_t write_audience_group(struct writer *w, const struct sim_job *job, uint32_t rank,
@@ -238,8 +362,14 @@ static void write_halves(struct writer *w) {
 
 static void write_switchml(struct writer *w, const struct sim_job *job) {
     static _Thread_local struct group g;
-    if (job->at != w->st->id)
+    if (job->levels)
+        write_level(w, job);
+    if (job->levels || job->at != w->st->id)
         return;
+    if (w->status == 0 && has_levels(w))
+        w->status =
+            sk_fail(w->err, "switch %s has a program for jobs with \"levels\", which job %s is not",
+                    w->st->as->name, job->as->name);
     if (job->as->f16)
         write_halves(w);
     if (w->st->node->restarts && !job->as->sessions)

@@ -141,7 +141,7 @@ static void sim_faults_migrate(void *who, void *what) {
 // ---- when ----
 
 struct target {
-    uint32_t list[2 * SCN_MAX_STATION];
+    uint32_t list[2 * SCN_MAX_LEVELLED_STATION];
     size_t n;
 };
 

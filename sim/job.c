@@ -579,6 +579,7 @@ void job_free(struct sim_job *job) {
     }
     processes_free(job);
     exchange_free(job->exchange);
+    free(job->levels);
     free(job->workers);
     free(job);
 }

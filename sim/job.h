@@ -131,6 +131,7 @@ struct sim_job {
     uint64_t value_seed;
     struct sim_sessions *sessions; // null: it has none
     struct sim_exchange *exchange; // its hosts add up by themselves: all else is theirs; else null
+    struct sim_levels *levels;     // SwitchML, of a job with "levels"; else null
     // the protocol
     uint32_t at, slots, pool_base, flow_bits;
     struct sim_server *servers[SCN_MAX_FLOWS]; // by flow; null: crashed
@@ -185,6 +186,22 @@ struct sim_server *atp_server_app(struct sim_job *job, uint32_t flow, struct sk_
 uint32_t atp_server_station(const struct sim_job *job, uint32_t flow);
 // The address of the group to which the servers' parameters go, for all flows of one server.
 void atp_group_mac(const struct sim_job *job, uint32_t server, uint8_t mac[6]);
+
+// levels.c: the switches of a job over several, each of which sums what is below it.
+#define LEVELS_BELOW 32u
+struct sim_level {
+    uint32_t station, above;      // switches; above SCN_NONE: it is the top
+    uint32_t below[LEVELS_BELOW]; // stations, workers' and switches'; the index is the bit
+    uint32_t n_below;
+};
+struct sim_levels {
+    size_t n;
+    struct sim_level level[];
+};
+// From the workers' places. Null after filling 'err': they do not fit.
+struct sim_levels *levels_of(const struct sim_job *job, struct sk_error *err);
+// The part of a switch; null: it has none.
+const struct sim_level *levels_at(const struct sim_job *job, uint32_t station);
 
 // lane.c: a lane of either protocol; switchml_lane() and atp_lane() put the state machine in
 struct sim_lane *lane_new(struct sim_worker *w, uint32_t flow);

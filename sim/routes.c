@@ -22,7 +22,31 @@ uint32_t switch_of(const struct sim *s, uint32_t host) {
 
 struct walk {
     uint32_t *distance, *queue;
+    uint32_t *first,
+        *links; // of station i: links[first[i]] to links[first[i + 1] - 1], that lead away from it
 };
+
+static void routes_walk_free(struct walk *w) {
+    free(w->distance);
+    free(w->queue);
+    free(w->first);
+    free(w->links);
+}
+
+static struct walk routes_walk_new(const struct sim *s) {
+    const size_t n = s->scenario->n_stations, n_links = 2 * s->scenario->n_cables;
+    struct walk w = {malloc((n + 1) * sizeof(uint32_t)), malloc((n + 1) * sizeof(uint32_t)),
+                     calloc(n + 2, sizeof(uint32_t)), malloc((n_links + 1) * sizeof(uint32_t))};
+    if (!w.distance || !w.queue || !w.first || !w.links)
+        abort();
+    for (uint32_t l = 0; l < n_links; l++)
+        w.first[link_to(s, l ^ 1) + 2]++;
+    for (size_t i = 2; i < n + 2; i++)
+        w.first[i] += w.first[i - 1];
+    for (uint32_t l = 0; l < n_links; l++)
+        w.links[w.first[link_to(s, l ^ 1) + 1]++] = l;
+    return w;
+}
 
 // How far everybody is from the destination; hosts do not forward.
 static void sim_routes_measure(const struct sim *s, uint32_t to, struct walk *w) {
@@ -36,10 +60,9 @@ static void sim_routes_measure(const struct sim *s, uint32_t to, struct walk *w)
         const uint32_t x = w->queue[at];
         if (x != to && !sc->stations[x].is_switch)
             continue;
-        for (size_t c = 0; c < sc->n_cables; c++) {
-            const uint32_t a = sc->cables[c].a, b = sc->cables[c].b;
-            const uint32_t y = a == x ? b : b == x ? a : SCN_NONE;
-            if (y == SCN_NONE || w->distance[y] != SCN_NONE || (s->avoided && s->avoided[c]))
+        for (uint32_t l = w->first[x]; l < w->first[x + 1]; l++) {
+            const uint32_t y = link_to(s, w->links[l]);
+            if (w->distance[y] != SCN_NONE || (s->avoided && s->avoided[w->links[l] / 2]))
                 continue;
             w->distance[y] = w->distance[x] + 1;
             w->queue[n++] = y;
@@ -48,15 +71,15 @@ static void sim_routes_measure(const struct sim *s, uint32_t to, struct walk *w)
 }
 
 static uint32_t sim_routes_choose(const struct sim *s, uint32_t from, uint32_t to,
-                                  const uint32_t *distance) {
-    const struct scenario *sc = s->scenario;
+                                  const struct walk *w) {
+    const uint32_t *distance = w->distance;
     uint32_t best = SCN_NONE;
     uint64_t best_hash = 0;
     if (from == to || distance[from] == SCN_NONE)
         return SCN_NONE;
-    for (uint32_t l = 0; l < 2 * sc->n_cables; l++) {
-        const uint32_t next = link_to(s, l);
-        if (link_to(s, l ^ 1) != from || distance[next] + 1 != distance[from])
+    for (uint32_t i = w->first[from]; i < w->first[from + 1]; i++) {
+        const uint32_t l = w->links[i], next = link_to(s, l);
+        if (distance[next] + 1 != distance[from])
             continue;
         const uint64_t hash = sim_mix((uint64_t)to << 32 | next);
         if (best == SCN_NONE || hash < best_hash) {
@@ -69,22 +92,21 @@ static uint32_t sim_routes_choose(const struct sim *s, uint32_t from, uint32_t t
 
 int routes_make(struct sim *s, struct sk_error *err) {
     const size_t n = s->scenario->n_stations;
-    struct walk w = {malloc(n * sizeof(uint32_t)), malloc(n * sizeof(uint32_t))};
+    struct walk w = routes_walk_new(s);
     int status = 0;
     s->next_link = malloc(n * n * sizeof *s->next_link);
-    if (!w.distance || !w.queue || !s->next_link)
+    if (!s->next_link)
         abort();
     for (uint32_t to = 0; to < n; to++) {
         sim_routes_measure(s, to, &w);
         for (uint32_t from = 0; from < n; from++) {
-            s->next_link[from * n + to] = sim_routes_choose(s, from, to, w.distance);
+            s->next_link[from * n + to] = sim_routes_choose(s, from, to, &w);
             if (status == 0 && from != to && w.distance[from] == SCN_NONE)
                 status = sk_fail(err, "there is no path from %s to %s",
                                  s->scenario->stations[from].name, s->scenario->stations[to].name);
         }
     }
-    free(w.distance);
-    free(w.queue);
+    routes_walk_free(&w);
     return status;
 }
 
@@ -92,16 +114,15 @@ int routes_make(struct sim *s, struct sk_error *err) {
 
 void routes_measure_all(struct sim *s) {
     const size_t n = s->scenario->n_stations;
-    struct walk w = {malloc(n * sizeof(uint32_t)), malloc(n * sizeof(uint32_t))};
+    struct walk w = routes_walk_new(s);
     s->distances = s->distances ? s->distances : malloc(n * n * sizeof *s->distances);
-    if (!w.distance || !w.queue || !s->distances)
+    if (!s->distances)
         abort();
     for (uint32_t to = 0; to < n; to++) {
         sim_routes_measure(s, to, &w);
         memcpy(s->distances + to * n, w.distance, n * sizeof *w.distance);
     }
-    free(w.distance);
-    free(w.queue);
+    routes_walk_free(&w);
 }
 
 size_t routes_equal(const struct sim *s, uint32_t from, uint32_t to, uint32_t *links, size_t most) {

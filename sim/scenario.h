@@ -24,8 +24,11 @@ struct scn_own;
 #define SCN_NONE        UINT32_MAX
 #define SCN_MAX_STATION 512u
 #define SCN_MAX_WORKERS 256u
-#define SCN_MAX_FLOWS   16u
-#define SCN_MAX_LAYERS  512u
+// Of networks of kind "levels", and of jobs of SwitchML with "levels".
+#define SCN_MAX_LEVELLED_STATION 8192u
+#define SCN_MAX_LEVELLED         4096u
+#define SCN_MAX_FLOWS            16u
+#define SCN_MAX_LAYERS           512u
 
 struct sim_range {
     double low, high;
@@ -91,7 +94,8 @@ struct scn_job {
     // SwitchML
     uint32_t at; // the switch; SCN_NONE: the first worker's
     uint32_t k;
-    bool f16; // its switch adds 16-bit floats
+    bool f16;    // its switch adds 16-bit floats
+    bool levels; // summed at each switch on the way to 'at'
     struct sim_range slots;
     // ATP
     uint32_t *servers;
@@ -163,7 +167,7 @@ struct scenario {
     const char **programs; // paths
     size_t n_programs;
     struct scn_station *stations;
-    size_t n_stations;
+    size_t n_stations, max_stations;
     struct scn_cable *cables;
     size_t n_cables;
     struct scn_job *jobs;

@@ -17,8 +17,9 @@ static const char *const job_keys[] = {
     "rto_min_us", "rto_max_us",    "hard_limit_ms", "switch",   "elements",
     "slots",      "f16",           "servers",       "flows",    "window",
     "window_max", "first_index",   "indices",       "linear",   "congestion_control",
-    "rehash",     "dynamic_scale", "repeat_us",     "sessions", NULL};
-static const char *const only_switchml[] = {"switch", "elements", "slots", "f16", NULL};
+    "rehash",     "dynamic_scale", "repeat_us",     "sessions", "levels",
+    NULL};
+static const char *const only_switchml[] = {"switch", "elements", "slots", "f16", "levels", NULL};
 static const char *const only_atp[] = {"servers",       "flows",       "window",
                                        "window_max",    "first_index", "indices",
                                        "linear",        "rehash",      "congestion_control",
@@ -181,7 +182,9 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
     for (size_t i = 0; i < s->n_stations; i++)
         hosts += !s->stations[i].is_switch &&
                  !scenario_jobs_holds(job->servers, job->n_servers, (uint32_t)i);
-    const size_t limit = job->protocol == SIM_SWITCHML ? 32 : SCN_MAX_WORKERS,
+    const size_t limit = job->levels                     ? SCN_MAX_LEVELLED
+                         : job->protocol == SIM_SWITCHML ? 32
+                                                         : SCN_MAX_WORKERS,
                  most = hosts < limit ? hosts : limit;
     if (json_is_array(m.value) && json_is_string(json_array_get(m.value, 0))) {
         job->workers = scn_stations(s, &m, true, false, &job->n_workers);
@@ -216,6 +219,13 @@ static void scenario_jobs_read_switchml(const struct scenario *s, const struct s
         sk_at_fail(&k, "is %u; a packet has 32, 64, 128 or 256 elements", job->k);
     job->slots = scn_range(at, "slots", 1, 4096, 128);
     job->f16 = scn_flag(at, "f16", false);
+    job->levels = scn_flag(at, "levels", false);
+    if (job->levels && !where.value)
+        sk_at_fail(at, "has \"levels\", so it needs \"switch\", the one at the top");
+    if (job->levels && scn_flag(at, "sessions", false))
+        sk_at_fail(at, "has \"levels\", which jobs with \"sessions\" cannot have");
+    if (job->levels && job->f16)
+        sk_at_fail(at, "has \"levels\", which jobs of 16-bit floats (\"f16\") cannot have");
 }
 
 static void scenario_jobs_read_atp(const struct scenario *s, const struct sk_at *at,
@@ -304,6 +314,8 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     if (job->f16 && (!job->work.floats || job->work.collectives))
         sk_at_fail(&work, "of a job of 16-bit floats (\"f16\") needs \"values\": \"floats\", and "
                           "has no \"collectives\"");
+    if (job->work.collectives && job->levels)
+        sk_at_fail(&work, "has \"collectives\", which jobs with \"levels\" cannot have");
     if (job->work.collectives && atp)
         sk_at_fail(&work, "has \"collectives\", which only jobs of SwitchML have");
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);

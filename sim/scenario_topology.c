@@ -18,8 +18,9 @@
 
 #define LONGEST_FRAME 1538 // with all that is around it on the wire
 
-static const char *const kinds[] = {"rack", "dumbbell", "tree", "leaf-spine", "custom", NULL};
-enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
+static const char *const kinds[] = {"rack",   "dumbbell", "tree", "leaf-spine",
+                                    "levels", "custom",   NULL};
+enum { RACK, DUMBBELL, TREE, LEAF_SPINE, LEVELS, CUSTOM };
 
 // ---- programs ----
 
@@ -34,13 +35,15 @@ const char *scn_beside(const struct sk_at *at, const char *path) {
     return out;
 }
 
-// A word is a program of ours, p4/WORD/WORD.p4, and "halves" p4/switchml/halves.p4; anything with a
-// dot or a slash is a path.
+// A word is a program of ours, p4/WORD/WORD.p4, and "halves", "with_levels" and "virtual" are those of
+// p4/switchml; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
         return scn_beside(at, word);
     char *folder = silken_share_path("p4");
-    const char *in = strcmp(word, "halves") == 0 ? "switchml" : word;
+    const bool build = strcmp(word, "halves") == 0 || strcmp(word, "with_levels") == 0 ||
+                       strcmp(word, "virtual") == 0;
+    const char *in = build ? "switchml" : word;
     const size_t n = strlen(folder) + strlen(in) + strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
     snprintf(out, n, "%s/%s/%s.p4", folder, in, word);
@@ -79,8 +82,8 @@ static uint32_t add_station(struct scenario *s, const struct sk_at *at, const ch
             sk_at_fail(at, "there are two stations '%s'", name);
             return (uint32_t)i;
         }
-    if (s->n_stations == SCN_MAX_STATION) {
-        sk_at_fail(at, "more than %u hosts and switches", SCN_MAX_STATION);
+    if (s->n_stations == s->max_stations) {
+        sk_at_fail(at, "more than %zu hosts and switches", s->max_stations);
         return 0;
     }
     s->stations[s->n_stations].name = name;
@@ -279,6 +282,31 @@ static void make_leaf_spine(struct maker *m) {
     }
 }
 
+// s0 has fan_out[0] switches below it, each of these fan_out[1], and so on; the last number is that
+// of the hosts of each switch of the last level. Switches and hosts are numbered level by level.
+static void make_levels(struct maker *m) {
+    const struct sk_at list = sk_at_member(m->at, "fan_out");
+    const size_t n = sk_at_length(&list);
+    uint32_t first = scenario_topology_make_switch(m, 's', 0), above = 1, made = 1;
+    if (n < 1 || n > 4)
+        sk_at_fail(n ? &list : m->at, "needs \"fan_out\", a list of 1 to 4 numbers from 1 to 64");
+    for (size_t level = 0; level < n && !m->at->doc->failed; level++) {
+        const struct sk_at item = sk_at_item(&list, level);
+        const uint32_t each = (uint32_t)sk_at_number(&item, true, 64),
+                       next = (uint32_t)m->s->n_stations;
+        if (!each)
+            sk_at_fail(&item, "must be from 1 to 64");
+        for (uint32_t i = 0; i < above && level + 1 == n; i++)
+            make_hosts(m, first + i, each);
+        for (uint32_t i = 0; i < above * each && level + 1 < n && !m->at->doc->failed; i++) {
+            const uint32_t below = scenario_topology_make_switch(m, 's', made++);
+            make_cable(m, below, first + i / each, &m->trunk);
+        }
+        first = next;
+        above *= each;
+    }
+}
+
 static void make_custom(struct maker *m) {
     static const char *const switch_keys[] = {"name",   "program", "ecn_bytes", "pipes",
                                               "config", "cpu",     NULL};
@@ -344,7 +372,7 @@ static void scenario_topology_read_paths(struct scenario *s, const struct sk_at 
 
 // Hosts have one cable, to a switch; cables do not join a station with itself, nor two twice.
 static void check_cables(const struct scenario *s, const struct sk_at *at) {
-    uint32_t cables_of[SCN_MAX_STATION] = {0};
+    uint32_t cables_of[SCN_MAX_LEVELLED_STATION] = {0};
     for (size_t i = 0; i < s->n_cables && !at->doc->failed; i++) {
         const struct scn_cable *c = &s->cables[i];
         const struct scn_station *a = &s->stations[c->a], *b = &s->stations[c->b];
@@ -377,7 +405,7 @@ static uint32_t scenario_topology_end_of(const uint32_t *joined, uint32_t i) {
 // A switch that floods sends a frame round a loop of its kind without end.
 static void check_floods(const struct scenario *s, const struct sk_at *at) {
     char *l2 = silken_share_path("p4/l2/l2.p4");
-    uint32_t joined[SCN_MAX_STATION];
+    uint32_t joined[SCN_MAX_LEVELLED_STATION];
     for (uint32_t i = 0; i < s->n_stations; i++)
         joined[i] = i;
     for (size_t i = 0; i < s->n_cables && !at->doc->failed; i++) {
@@ -453,6 +481,8 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
          "reroute_ms", "leaves", "root_hosts"},
         {"kind", "program", "switch", "link", "trunk", "overrides", "addresses", "paths", "sprayed",
          "reroute_ms", "leaves", "hosts", "spines", "spine_program"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "addresses", "paths", "sprayed",
+         "reroute_ms", "fan_out"},
         {"kind", "program", "link", "overrides", "addresses", "paths", "sprayed", "reroute_ms",
          "switches", "hosts", "links"},
     };
@@ -475,12 +505,13 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
         m.like.program = program_of(s, &at, "program", NULL);
     read_line_at(&at, "link", &usual, &m.link);
     read_line_at(&at, "trunk", &m.link, &m.trunk);
-    s->stations = scn_keep(&at, SCN_MAX_STATION, sizeof *s->stations);
+    s->max_stations = kind == LEVELS ? SCN_MAX_LEVELLED_STATION : SCN_MAX_STATION;
+    s->stations = scn_keep(&at, s->max_stations, sizeof *s->stations);
     const struct sk_at links = sk_at_member(&at, "links");
-    s->cables = scn_keep(&at, 2 * SCN_MAX_STATION + (kind == CUSTOM ? sk_at_length(&links) : 0),
+    s->cables = scn_keep(&at, 2 * s->max_stations + (kind == CUSTOM ? sk_at_length(&links) : 0),
                          sizeof *s->cables);
-    static void (*const make[])(struct maker *) = {make_rack, make_dumbbell, make_tree,
-                                                   make_leaf_spine, make_custom};
+    static void (*const make[])(struct maker *) = {make_rack,       make_dumbbell, make_tree,
+                                                   make_leaf_spine, make_levels,   make_custom};
     if (!at.doc->failed)
         make[kind](&m);
     read_overrides(s, &at);

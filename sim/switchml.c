@@ -17,9 +17,12 @@ bool switchml_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint
 
 int switchml_prepare(struct sim_job *job, struct sk_error *err) {
     job->at = job->as->at != SCN_NONE ? job->as->at : switch_of(job->sim, job->workers[0].station);
+    if (job->as->levels && !(job->levels = levels_of(job, err)))
+        return -1;
     for (uint32_t i = 0; i + 1u < job->number; i++) {
         const struct sim_job *other = job->sim->jobs[i];
-        if (other->as->protocol == SIM_SWITCHML && other->at == job->at)
+        if (other->as->protocol == SIM_SWITCHML &&
+            (other->at == job->at || other->levels || job->levels))
             job->pool_base += other->slots;
     }
     const uint32_t pool = job->as->f16 ? HALVES_POOL : POOL;
@@ -31,8 +34,9 @@ int switchml_prepare(struct sim_job *job, struct sk_error *err) {
 
 struct sim_lane *switchml_lane(struct sim_worker *w, struct sk_error *err) {
     struct sim_job *job = w->job;
-    const struct sim_station *st = &job->sim->stations[w->station],
-                             *at = &job->sim->stations[job->at];
+    const struct sim_station
+        *st = &job->sim->stations[w->station],
+        *at = &job->sim->stations[job->levels ? switch_of(job->sim, w->station) : job->at];
     struct sim_lane *lane = lane_new(w, 0);
     struct swml_config c = {.flow = {.worker = {.port = 0xbee0, .ip = st->ip},
                                      .fabric = {.port = 0xbee0, .ip = at->ip},

@@ -97,7 +97,7 @@ void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who) 
 
 struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t count) {
     struct sim_tensor **at = &job->tensors;
-    uint32_t who[SCN_MAX_WORKERS];
+    uint32_t who[SCN_MAX_LEVELLED];
     while (*at && ((*at)->number != number || job->sessions))
         at = &(*at)->next;
     if (*at)

@@ -27,6 +27,7 @@
 #define TIMER_SLACK_NS     1000L
 #define BREATH_NS          UINT64_C(1000000)  // at most so long without looking at the socket
 #define UNASKED_NS         UINT64_C(10000000) // or so long, if a wait said that there was nothing
+#define CALLS_NS           UINT64_C(1000000)  // at most so long, nothing but controllers' calls
 
 // Written by signal handlers on the main thread, without a lock.
 static atomic_bool stopped, hung_up;
@@ -276,40 +277,76 @@ static bool has_asked(const struct pollfd *fds, nfds_t n) {
     return false;
 }
 
-// Until something comes, or a tick.
-static void wait_for_work(struct run *r) {
+// What the control thread waits for between two turns.
+struct control_wait {
     struct pollfd fds[SK_SERVER_FDS + 5];
-    nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
-    const nfds_t of_server = n;
+    nfds_t of_server, n; // descriptors: of the socket, and all
+    struct pollfd *of_controllers;
+    uint64_t most; // ns
+    bool deaf;     // to the socket, for a breath
+};
+
+// False: there is something to do already.
+static bool control_wait_begin(struct run *r, struct control_wait *w) {
+    w->n = r->server ? sk_server_fds(r->server, w->fds) : 0;
+    w->of_server = w->n;
     r->control.is_unasked = false;
     if (!sk_ports_inside_sleep(r->ports))
-        return;
+        return false;
     const uint64_t now = run_now();
     const int jobs = run_jobs_fd(r, now);
     if (jobs >= 0)
-        fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
-    fds[n++] = (struct pollfd){.fd = run_published_fd(r), .events = POLLIN};
-    fds[n++] = (struct pollfd){.fd = run_p4rt_fd(r), .events = POLLIN};
-    fds[n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
-    fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
+        w->fds[w->n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    w->of_controllers = &w->fds[w->n];
+    w->fds[w->n++] = (struct pollfd){.fd = run_published_fd(r), .events = POLLIN};
+    w->fds[w->n++] = (struct pollfd){.fd = run_p4rt_fd(r), .events = POLLIN};
+    w->fds[w->n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
+    w->fds[w->n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
     const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
     // nobody is heard for a while after a request, and then at once
     const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
-    const uint64_t most = breath && breath < tick ? breath : tick, of_brt = run_brt_wait(r),
-                   of_p4rt = run_p4rt_wait(r), of_published = run_published_wait(r),
+    w->deaf = breath > 0;
+    w->most = breath && breath < tick ? breath : tick;
+    return true;
+}
+
+// Until something comes, or a tick; whether it is a controller's call and nothing else.
+static bool control_wait(struct run *r, struct control_wait *w) {
+    const uint64_t of_brt = run_brt_wait(r), of_p4rt = run_p4rt_wait(r),
+                   of_published = run_published_wait(r),
                    earlier = of_brt < of_p4rt ? of_brt : of_p4rt,
                    wait = earlier < of_published ? earlier : of_published;
-    const struct timespec timeout = {.tv_nsec = (long)(wait < most ? wait : most)};
-    struct pollfd *of_controllers = &fds[n - 4];
-    if (ppoll(breath ? of_controllers : fds, breath ? 4 : n, &timeout, NULL) <= 0)
-        return;
-    r->control.is_unasked = !breath && !has_asked(fds, of_server);
+    const struct timespec timeout = {.tv_nsec = (long)(wait < w->most ? wait : w->most)};
+    const struct pollfd *c = w->of_controllers;
+    r->control.is_unasked = false;
+    const int n = ppoll(w->deaf ? w->of_controllers : w->fds, w->deaf ? 4 : w->n, &timeout, NULL);
+    if (n <= 0)
+        return n == 0 && earlier == 0; // the rest of a call
+    r->control.is_unasked = !w->deaf && !has_asked(w->fds, w->of_server);
     // What controllers ask is heard without a tick. Short ticks beside their calls would cost each
     // of them a timer that comes before the kernel's own.
-    const bool asked = of_controllers[1].revents || of_controllers[2].revents;
-    if (!asked || of_controllers[0].revents || of_controllers[3].revents)
-        r->control.worked = now;
+    const int calls = (c[1].revents != 0) + (c[2].revents != 0);
+    if (calls == 0 || c[0].revents || c[3].revents)
+        r->control.worked = run_now();
+    return calls == n;
+}
+
+// Between two turns. Calls of controllers are answered at once: a client that sends the next one
+// when the last was answered would else wait for a turn of everything each time.
+static void wait_for_work(struct run *r) {
+    struct control_wait w;
+    uint64_t end = 0;
+    if (!control_wait_begin(r, &w))
+        return;
+    while (control_wait(r, &w)) {
+        const uint64_t now = run_now();
+        end = end ? end : now + CALLS_NS;
+        if (w.deaf || now >= end)
+            return;
+        run_brt_turn(r);
+        run_p4rt_turn(r);
+    }
 }
 
 static void *control(void *aux) {

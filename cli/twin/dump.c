@@ -52,7 +52,8 @@ static void twin_dump_tell(const struct twin_tables *t) {
 int twin_run_dump(const struct twin_words *w) {
     struct sk_error err;
     struct twin_tables tables;
-    struct rpc_client *client = rpc_client_open(w->words[0], &err);
+    const struct rpc_client_tls tls = {w->authority, w->certificate, w->key, w->server_name};
+    struct rpc_client *client = rpc_client_open(w->words[0], w->tls ? &tls : NULL, &err);
     const struct twin_caller caller = twin_remote(client);
     if (client && !twin_new_folder(w->words[1])) {
         rpc_client_close(client);

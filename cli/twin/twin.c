@@ -9,7 +9,7 @@
 
 static const char usage[] =
     "usage: silken twin diff [OPTION]... A B\n"
-    "       silken twin dump [--program NAME] ADDRESS DIR\n"
+    "       silken twin dump [OPTION]... ADDRESS DIR\n"
     "       silken twin pack [--speed SPEED] CONFIG.json DIR\n\n"
     "Compares what two switches have: a Tofino and Silken, or any two. A and B are folders, or "
     "single\n"
@@ -25,7 +25,13 @@ static const char usage[] =
     "'dump' reads all tables of a server by BF Runtime (gRPC) into DIR, a file for each. ADDRESS "
     "is\n"
     "HOST:PORT or unix:PATH.\n\n"
-    "  --program NAME   the program (default: the server's first)\n\n"
+    "  --program NAME       the program (default: the server's first)\n"
+    "  --tls                by TLS; the system's list says whose certificates count\n"
+    "  --authority FILE     by TLS, and the server's certificate is signed by one of FILE (PEM)\n"
+    "  --certificate FILE   by TLS, and this is the client's certificate (PEM)\n"
+    "  --key FILE           its key (default: in the same file)\n"
+    "  --server-name NAME   by TLS, and the server's certificate is of NAME (default: the host in\n"
+    "                       ADDRESS)\n\n"
     "'pack' writes what one carries from 'silken run' to a chip: the program with what it "
     "includes, the\n"
     "compiler's command line (compile.sh), and ports and contents of tables as a script of BF "
@@ -33,7 +39,7 @@ static const char usage[] =
     "Python client (setup.py).\n\n"
     "  --speed SPEED    of ports: 10G, 25G, 40G, 50G, 100G (default), 200G or 400G\n";
 
-enum { ALL = 256, IGNORE, JSON, PROGRAM, SPEED };
+enum { ALL = 256, IGNORE, JSON, PROGRAM, SPEED, TLS, AUTHORITY, CERTIFICATE, KEY, SERVER_NAME };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -42,6 +48,11 @@ static const struct option options[] = {
     {"json", no_argument, NULL, JSON},
     {"program", required_argument, NULL, PROGRAM},
     {"speed", required_argument, NULL, SPEED},
+    {"tls", no_argument, NULL, TLS},
+    {"authority", required_argument, NULL, AUTHORITY},
+    {"certificate", required_argument, NULL, CERTIFICATE},
+    {"key", required_argument, NULL, KEY},
+    {"server-name", required_argument, NULL, SERVER_NAME},
     {NULL, 0, NULL, 0},
 };
 
@@ -62,8 +73,25 @@ bool twin_new_folder(const char *path) {
     return n <= 2;
 }
 
+// Any of the options of TLS says that there is TLS. False: 'option' is another one.
+static bool twin_take_tls(struct twin_words *w, int option) {
+    const char **to = option == AUTHORITY     ? &w->authority
+                      : option == CERTIFICATE ? &w->certificate
+                      : option == KEY         ? &w->key
+                      : option == SERVER_NAME ? &w->server_name
+                                              : NULL;
+    if (!to && option != TLS)
+        return false;
+    if (to)
+        *to = optarg;
+    w->tls = true;
+    return true;
+}
+
 static int twin_take(void *aux, int option) {
     struct twin_words *w = aux;
+    if (twin_take_tls(w, option))
+        return 0;
     switch (option) {
     case ALL:
         w->everything = true;
@@ -113,6 +141,8 @@ int cmd_twin(int argc, char **argv) {
         status = cli_misused("twin", "a command is missing");
     if (!status && w.n < 2)
         status = cli_misused("twin", "%s takes two words", command);
+    if (!status && w.tls && run != twin_run_dump)
+        status = cli_misused("twin", "%s does not connect to a server: TLS is for dump", command);
     if (!status)
         status = run(&w);
     free(w.ignore.items);

@@ -20,7 +20,9 @@ struct twin_words {
     bool json, everything;
     struct cli_list ignore;
     const char *program; // of dump
-    const char *speed;   // of pack
+    bool tls;            // of dump; set by the files, too
+    const char *authority, *certificate, *key, *server_name;
+    const char *speed; // of pack
 };
 // Makes a folder that has nothing yet: what is written would replace what is there, or lie among
 // it. False after a message.

@@ -338,6 +338,69 @@ static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl
     t->proxy = h;
 }
 
+// The key that "@atcam_partition_index("hdr.vlan.vid")" names, or null after an error.
+static struct ir_key *partition_key(struct lower *lw, struct ir_table *t,
+                                    const struct annotation *index) {
+    const struct expr *e = index->args.n == 1 ? index->args.v[0] : NULL;
+    const char *name = !e ? index->text : e->kind == EX_STRING ? e->name : expr_text(lw->a, e);
+    const char *keys = "";
+    for (size_t i = 0; i < t->keys.n; i++) {
+        struct ir_key *k = &t->keys.v[i];
+        keys = arena_printf(lw->a, "%s%s'%s'", keys, i ? ", " : "", k->name);
+        if (strcmp(k->name, name) != 0)
+            continue;
+        if (k->match == IR_MATCH_EXACT)
+            return k;
+        lower_error(lw, index->at,
+                    "'atcam_partition_index' names key '%s' of table '%s', which is not exact",
+                    name, t->name);
+        return NULL;
+    }
+    lower_error(lw, index->at,
+                "'atcam_partition_index' names '%s', which is not a key of table '%s'%s%s", name,
+                t->name, *keys ? "; it has " : "", keys);
+    return NULL;
+}
+
+// "@atcam_partition_index(NAME)" and "@atcam_number_partitions(N)": entries are kept in partitions,
+// as with the match kind of the first name (tna-facts 4.12). What matches is said by the keys.
+static void partition_annotations(struct lower *lw, struct ir_table *t, const struct decl *d) {
+    const struct annotation *index = annot_find(&d->annots, "atcam_partition_index");
+    const struct annotation *number = annot_find(&d->annots, "atcam_number_partitions");
+    struct ir_partitions *p = ARENA_NEW(lw->a, struct ir_partitions);
+    const struct ir_key *key = NULL;
+    if (index) {
+        struct ir_key *named = partition_key(lw, t, index);
+        if (!named)
+            return;
+        named->partition = true;
+        key = named;
+    }
+    for (size_t i = 0; i < t->keys.n && !key; i++)
+        key = t->keys.v[i].partition ? &t->keys.v[i] : NULL;
+    if (number && !key) {
+        lower_error(lw, number->at,
+                    "'atcam_number_partitions' is for a table with an 'atcam_partition_index', "
+                    "which '%s' does not have",
+                    t->name);
+        return;
+    }
+    if (number) {
+        const struct expr *e = number->args.n == 1 ? number->args.v[0] : NULL;
+        const unsigned bits = key->expr->width;
+        p->count = e && e->kind == EX_INT && big_fits_u64(e->value) ? big_to_u64(e->value) : 0;
+        if (p->count == 0 || (bits < 64 && p->count > UINT64_C(1) << bits)) {
+            lower_error(lw, number->at,
+                        "'atcam_number_partitions' takes a number from 1 to 2^%u: the partition "
+                        "index '%s' has %u bits",
+                        bits, key->name, bits);
+            return;
+        }
+    }
+    if (index && !t->partitions)
+        t->partitions = p;
+}
+
 // The chip keeps one mask for all of a table's entries, where they are found by a hash of the whole
 // key.
 static void lower_table_key_masks(struct lower *lw, struct ir_table *t, const struct decl *d) {
@@ -511,6 +574,7 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
     for (size_t i = 0; i < d->table->properties.n; i++)
         lower_table_property(lw, t, d, d->table->properties.v[i]);
     proxy_pragma(lw, t, d);
+    partition_annotations(lw, t, d);
     lower_table_key_masks(lw, t, d);
     check_selector_keys(lw, t, d);
     check_match_kinds(lw, t);

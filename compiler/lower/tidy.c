@@ -415,18 +415,37 @@ static void drop_unreachable_objects(struct lower *lw, struct ir_gress *g) {
 struct same_kind { // objects whose names are in one list
     struct lower *lw;
     struct names names;
+    VEC(struct same_name {
+        const char *name;
+        struct loc at;
+    })
+    seen;
 };
 
 static struct same_kind same_kind_new(struct lower *lw, size_t n) {
     return (struct same_kind){.lw = lw, .names = lower_tidy_names_new(lw, n)};
 }
 
+// Whether an earlier object of the name is of the same declaration: 'Block.apply()' twice makes two
+// instances of one name (section 15.1), which is no harm as long as a control plane sees nothing in
+// them.
+static bool same_kind_is_declared_there(const struct same_kind *k, const char *name,
+                                        struct loc at) {
+    for (size_t i = 0; i < k->seen.n; i++)
+        if (strcmp(k->seen.v[i].name, name) == 0 && loc_same(k->seen.v[i].at, at))
+            return true;
+    return false;
+}
+
 static void same_kind_add(struct same_kind *k, const char *name, struct loc at) {
+    struct same_name n = {name, at};
     if (!take_name(&k->names, name))
-        lower_error(
-            k->lw, at,
-            "two objects have the control-plane name '%s'; give one of them a different @name",
-            name);
+        lower_error(k->lw, at, "two objects have the control-plane name '%s'; %s", name,
+                    same_kind_is_declared_there(k, name, at)
+                        ? "the block that declares them is applied twice under one name, so make "
+                          "an instance of it for each application"
+                        : "give one of them a different @name");
+    VEC_PUSH(k->lw->a, &k->seen, n);
 }
 
 static void lower_tidy_check_names(struct lower *lw, struct ir_gress *g) {

@@ -36,6 +36,8 @@ struct side {
 };
 
 struct side *side_start(const struct sk_program *prog, bool lends);
+// The same with pipes on so many cores, by turns. The caller runs them all, on one thread.
+struct side *side_start_on(const struct sk_program *prog, bool lends, unsigned cores);
 void side_end(struct side *s);
 struct sk_packet *
 side_get(struct side *s); // a buffer; its packet is the caller's until it is received

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     else if (size > 1)
         fuzz_client_put(ends[1], data + 1, size - 1);
     shutdown(ends[1], SHUT_WR);
-    struct rpc_client *c = rpc_client_of(ends[0], "fuzz");
+    struct rpc_client *c = rpc_client_of(ends[0], "fuzz", NULL, &err);
     for (int i = 0; i < 2; i++)
         if (rpc_client_call(c, "/a.B/C", "x", 1, fuzz_client_message, &sum, &end, &err) == 0
                 ? strlen(end.message) >= sizeof end.message

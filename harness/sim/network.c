@@ -68,6 +68,20 @@ json_t *network_run_file(const char *path, uint64_t seed, char **told) {
     return run(sc, path, seed, told);
 }
 
+char *network_refused(const char *text) {
+    struct sk_program *used[PROGRAMS];
+    struct sk_error err;
+    struct scenario *sc = sim_scenario_parse("test.json", text, strlen(text), &err);
+    if (!sc)
+        return strdup(err.text);
+    for (size_t i = 0; i < sc->n_programs; i++)
+        used[i] = program_of(sc->programs[i]);
+    if (sim_try(sc, used, 1, &err) == 0)
+        fail_msg("it is not refused: %s", text);
+    sim_scenario_free(sc);
+    return strdup(err.text);
+}
+
 // ---- mutants ----
 
 static char *read_text(const char *path) {

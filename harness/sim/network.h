@@ -13,6 +13,10 @@
 json_t *network_run(const char *text, uint64_t seed, char **told);
 json_t *network_run_file(const char *path, uint64_t seed, char **told);
 
+// What the scenario is refused for, when it is read or its switches are configured; fails the test
+// when it is not. The caller frees it.
+char *network_refused(const char *text);
+
 // A copy of p4/NAME in which 'from', which must be in FILE, is 'to'. Returns the path of its
 // NAME.p4.
 const char *network_mutant(const char *name, const char *file, const char *from, const char *to);

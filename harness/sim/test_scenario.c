@@ -183,6 +183,22 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{\"topology\": {\"program\": \"switchml\", \"hosts\": 40}, \"jobs\": [{\"protocol\":"
          " \"switchml\", \"work\": {}}]}",
          "jobs[0]: there are 40 hosts, but a job can have 32 workers"},
+        {"{\"topology\": {\"kind\": \"levels\", \"program\": \"with_levels\", \"fan_out\": [2, "
+         "0]}}",
+         "topology.fan_out[1]: must be from 1 to 64"},
+        {"{\"topology\": {\"kind\": \"levels\", \"program\": \"with_levels\"}}",
+         "topology: needs \"fan_out\", a list of 1 to 4 numbers"},
+        {"{\"topology\": {\"kind\": \"levels\", \"program\": \"with_levels\", \"fan_out\": [64, "
+         "64, 64]}}",
+         "topology: more than 8192 hosts and switches"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"levels\": true, \"work\": {}}]}",
+         "jobs[0]: has \"levels\", so it needs \"switch\", the one at the top"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"levels\": true, \"switch\": \"s0\","
+         " \"work\": {\"collectives\": true}}]}",
+         "jobs[0].work: has \"collectives\", which jobs with \"levels\" cannot have"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"levels\": true, \"switch\": \"s0\","
+         " \"f16\": true, \"work\": {}}]}",
+         "jobs[0]: has \"levels\", which jobs of 16-bit floats (\"f16\") cannot have"},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h0\"}]}",
          "background[0].to: is the source of the traffic"},
 #define LIBRA "{" RACK ", \"jobs\": [{\"protocol\": \"libra\", \"servers\": [\"h2\"]"

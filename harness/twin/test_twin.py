@@ -7,16 +7,19 @@ TWIN_CLIENT=FOLDER takes another bfrt_grpc than that of this folder: the publish
 import json
 import os
 import re
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(HERE, "..", "brt"), os.path.join(HERE, "..", "control")]
+sys.path[:0] = [os.path.dirname(HERE), *(os.path.join(HERE, "..", room) for room in ("brt", "control", "rpc"))]
 import tally  # noqa: E402
 from live import SILKEN, Switch  # noqa: E402
+from test_rpc import make_certificates  # noqa: E402
 
 CONFIG = os.path.join(HERE, "twin.json")
 CLIENT = os.environ.get("TWIN_CLIENT", HERE)
@@ -227,6 +230,98 @@ class Dumps(Folder):
         status, _, err = twin("diff", self.path("a"), self.path("b"))
         self.assertEqual((status, len(err.splitlines())), (2, 1))
         self.assertIn("port-1.pcap", err)
+
+
+class Secured(Folder):
+    """dump over TLS, from servers that want a client's certificate and from others."""
+    CONFIG = {"program": os.path.abspath("p4/l2/l2.p4"), "ports": [{"port": 1, "device": "net_ring0"}]}
+
+    def setUp(self):
+        super().setUp()
+        self.files = os.path.dirname(self.path("files/x"))
+        make_certificates(self.files)
+        self.dumps = 0
+
+    def file(self, name):
+        return os.path.join(self.files, name)
+
+    def switch(self, port, **more):
+        bfrt = {"listen": f"127.0.0.1:{port}", "certificate": self.file("server.pem"), "key": self.file("server.key"), **more}
+        return Switch({**self.CONFIG, "bfrt": bfrt})
+
+    def dump(self, address, **files):
+        """Status, standard output and standard error, with options from words: authority="ca.pem"."""
+        self.dumps += 1
+        words = [w for name, value in files.items() for w in ("--" + name.replace("_", "-"), value)]
+        return twin("dump", *words, address, self.path(f"dump{self.dumps}"))
+
+    def refused(self, why, address, **files):
+        status, out, err = self.dump(address, **files)
+        self.assertEqual((status, out, len(err.splitlines())), (2, "", 1), err)
+        self.assertIn(why, err)
+
+    def free_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            return s.getsockname()[1]
+
+    def test_a_client_with_a_certificate(self):
+        port = self.free_port()
+        ca, own, key = self.file("ca.pem"), self.file("client.pem"), self.file("client.key")
+        with open(own, encoding="utf-8") as a, open(key, encoding="utf-8") as b:
+            both = self.write("both.pem", a.read() + b.read())
+        with self.switch(port, client_authority=ca):
+            for address, files in ((f"127.0.0.1:{port}", {"certificate": own, "key": key}), (f"localhost:{port}", {"certificate": both}),
+                                   (f"127.0.0.1:{port}", {"certificate": both, "server_name": "localhost"})):
+                status, out, err = self.dump(address, authority=ca, **files)
+                self.assertEqual((status, err), (0, ""))
+                self.assertIn("l2: ", out)
+            self.assertEqual(self.diff(self.path("dump1"), self.path("dump2"))[:2], (0, []))
+            address = f"127.0.0.1:{port}"
+            self.refused("certificate required", address, authority=ca)
+            self.refused("unknown ca", address, authority=ca, certificate=self.file("stranger.pem"), key=self.file("stranger.key"))
+            self.refused("its certificate is not accepted: ", address, authority=self.file("foreign.pem"), certificate=both)
+            self.refused("its certificate is not accepted: hostname mismatch", address, authority=ca, certificate=both,
+                         server_name="elsewhere.example")
+            self.refused("its certificate is not accepted: IP address mismatch", address, authority=ca, certificate=both,
+                         server_name="127.0.0.2")
+            self.refused(address + ": ", address)  # without TLS the server closes or resets the connection
+
+    def test_a_server_without_one(self):
+        port = self.free_port()
+        with self.switch(port):
+            status, out, err = self.dump(f"127.0.0.1:{port}", authority=self.file("ca.pem"))
+            self.assertEqual((status, err), (0, ""))
+            status, out, err = twin("dump", "--tls", f"127.0.0.1:{port}", self.path("system"))
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("its certificate is not accepted", err)
+        plain = Switch({**self.CONFIG, "bfrt": {"listen": "unix:brt"}})
+        with plain:
+            self.refused("during the TLS handshake", "unix:" + plain.path("brt"), authority=self.file("ca.pem"), server_name="x")
+            self.refused("has no host's name", "unix:" + plain.path("brt"), authority=self.file("ca.pem"))
+
+    def test_a_silent_end(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            s.listen()
+            waits = threading.Thread(target=lambda: s.accept()[0].close())
+            waits.start()
+            self.refused("during the TLS handshake", f"127.0.0.1:{s.getsockname()[1]}", authority=self.file("ca.pem"))
+            waits.join()
+
+    def test_files_that_are_none(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            address = f"127.0.0.1:{s.getsockname()[1]}"
+            self.refused("cannot use authority '", address, authority=self.path("nowhere"))
+            self.refused("cannot use certificate '", address, certificate=self.file("ca.key"))
+            self.refused("cannot use key '", address, certificate=self.file("client.pem"), key=self.file("server.key"))
+            self.refused("cannot use key '", address, certificate=self.file("client.pem"))
+            self.refused("is of no certificate", address, key=self.file("client.key"))
+            subprocess.run(["openssl", "rsa", "-aes128", "-passout", "pass:secret", "-in", self.file("client.key"), "-out",
+                            self.file("locked.key")], check=True, capture_output=True)
+            self.refused("cannot use key '", address, certificate=self.file("client.pem"), key=self.file("locked.key"))
+        for words in (("diff", "--tls", "a", "b"), ("pack", "--authority", "x", "a", "b")):
+            status, out, err = twin(*words)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("TLS is for dump", err)
 
 
 class Live(Folder):

@@ -25,8 +25,10 @@ static double quantise_power_of_two(int exponent) {
     return value;
 }
 
-// The exponent of the smallest power of two from 'workers' on.
+// The exponent of the smallest power of two from 'workers' on, or of many above (quantise.h).
 static int headroom(unsigned workers) {
+    if (workers > 255)
+        return 32 - __builtin_clz(workers);
     return workers > 1 ? 32 - __builtin_clz(workers - 1) : 0;
 }
 

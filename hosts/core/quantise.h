@@ -10,7 +10,7 @@
 //      m   the smallest power of two above the largest magnitude h of the block: h < 2^m.
 //          It is the float's exponent field minus 126, one 8-bit signed number on the wire.
 //      f = 2^31 / (N * 2^m), where N is the smallest power of two that is not below the number n
-//          of workers that are summed.
+//          of workers that are summed; of more than 255 workers the smallest above n.
 //
 // f is a power of two, so scaling is exact, there and back, and rounding to an integer is the only
 // error: floats that are whole multiples of 1/f have exact sums. The paper divides by n, and 2^31 -
@@ -19,8 +19,8 @@
 //
 // No overflow (theorem 2). h is a float, so h <= 2^m (1 - 2^-24), and h * f <= (2^31 - 128) / N.
 // That is a whole number up to N = 128, so rounding does not exceed it, and n <= N of them stay
-// below 2^31. With N = 256 it is 2^23 - 1/2, rounded to 2^23; 255 of them are below 2^31 too. Hence
-// SK_MAX_WORKERS.
+// below 2^31. With N = 256 it is 2^23 - 1/2, rounded to 2^23; 255 of them are below 2^31 too. From
+// there on it is rounded to 2^31 / N, and n < N of them are below 2^31.
 //
 // Error (theorem 1). Each worker errs by at most 1/2 unit of 1/f, so a sum errs by n/(2f), and the
 // conversion back to float adds its own half unit in the last place. With the paper's f the theorem
@@ -55,8 +55,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The largest number of workers for which a sum cannot overflow.
-#define SK_MAX_WORKERS 255
+// Workers of a job over several levels of switches at most.
+#define SK_MAX_WORKERS 4096
 
 // Exponents with a meaning of their own; the others are -126..126.
 #define SK_EXPONENT_ZERO       (-128)

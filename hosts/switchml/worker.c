@@ -15,7 +15,7 @@ static const char *swml_worker_config_fault(const struct swml_config *c) {
     if (c->flow.halves && c->workers > SK_HALF_WORKERS)
         return "16-bit floats are for at most 32 workers";
     if (c->workers < 1 || c->workers > SK_MAX_WORKERS)
-        return "the number of workers must be 1..255";
+        return "the number of workers must be 1..4096";
     if (c->rank >= c->workers)
         return "the rank must be below the number of workers";
     if (c->pool_size < 1 || c->pool_size > SWML_MAX_SLOTS ||

@@ -54,6 +54,11 @@ struct ingress_metadata_t {
     bool          elements;       // it has lanes to pass
     bool          wanted;         // sums are, as halves
 #endif
+#ifdef WITH_LEVELS
+    bool          from_above;     // sums from the switch above, not a worker's part
+    bit<32>       other_use;      // of sums from above: bits in which their tsi differs from the slot's
+    bit<8>        known;          // 1: the slot has the sums from above, no longer the partial ones
+#endif
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
 #ifdef WITH_ROCE
@@ -182,6 +187,22 @@ control Tally(inout headers_t hdr, inout ingress_metadata_t md, inout exponent_t
         }
     };
 
+#ifdef WITH_LEVELS
+    // The sums of all are there: their exponent takes the place of the partial sums', if those were complete.
+    RegisterAction<tally_t, cell_t, int<8>>(cells) take_exponent = {
+        void apply(inout tally_t cell, out int<8> now) {
+            now = cell.missing;
+            if (cell.missing == 0) {
+                cell.exponent = exponent;
+            }
+        }
+    };
+
+    action take() {
+        missing = take_exponent.execute(md.cell);
+    }
+#endif
+
     action count() {
         missing = add_worker.execute(md.cell);
     }
@@ -198,19 +219,33 @@ control Tally(inout headers_t hdr, inout ingress_metadata_t md, inout exponent_t
         key = {
             md.op   : ternary;
             md.seen : ternary;
+#ifdef WITH_LEVELS
+            md.other_use : ternary;
+#endif
         }
         actions = {
             count;
             look;
             harvest;
+#ifdef WITH_LEVELS
+            take;
+#endif
             NoAction;
         }
         const entries = {
+#ifdef WITH_LEVELS
+            (op_t.CONSUME, 0, _)  : count();
+            (op_t.CONSUME, _, _)  : look();
+            (op_t.RESULT, _, 0)   : take();
+            (op_t.READ_LOW, _, _) : harvest();
+            (op_t.READ_NONE, _, _): harvest();
+#else
             (op_t.CONSUME, 0)  : count();
             (op_t.CONSUME, _)  : look();
             (op_t.READ_LOW, _) : harvest();
             (op_t.READ_NONE, _): harvest();
             (op_t.READ_BRIEF, _): harvest();
+#endif
         }
         const default_action = NoAction;
         size = 5;
@@ -299,9 +334,16 @@ control Lane(inout value_t low, inout value_t high, in ingress_metadata_t md) {
             (op_t.DUPLICATE, _): read_high();
             (op_t.READ_HIGH, _): read_high();
             (op_t.READ_LOW, _) : read_low();
+#ifdef WITH_LEVELS
+            (op_t.RESULT, 0)   : overwrite();
+#endif
         }
         const default_action = NoAction;
+#ifdef WITH_LEVELS
+        size = 6;
+#else
         size = 5;
+#endif
     }
 
     apply {
@@ -309,6 +351,7 @@ control Lane(inout value_t low, inout value_t high, in ingress_metadata_t md) {
     }
 }
 
+#ifndef SUMS_ALONE
 // The elements of a packet that came without.
 control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
     action zeros() {
@@ -386,6 +429,8 @@ control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
         }
     }
 }
+
+#endif
 
 control Lanes(inout headers_t hdr, in ingress_metadata_t md) {
     Lane() lane00;

@@ -7,6 +7,14 @@
 #ifndef SWITCHML_HEADERS_P4
 #define SWITCHML_HEADERS_P4
 
+// Builds without collective operations.
+#ifdef HALVES
+#define SUMS_ALONE
+#endif
+#ifdef WITH_LEVELS
+#define SUMS_ALONE
+#endif
+
 typedef bit<48> mac_addr_t;
 typedef bit<32> ipv4_addr_t;
 typedef bit<32> value_t;      // an element; addition wraps, so signed and unsigned are the same
@@ -244,7 +252,9 @@ enum bit<8> op_t {
     READ_HIGH = 6,  // result: read the second half
     READ_NONE = 7,  // result: the elements are in the packet, only the exponents are missing
     DROP      = 8,  // refused, `reason` says why
-    READ_BRIEF = 9  // result of a collective operation without its elements: read the exponents
+    READ_BRIEF = 9, // result of a collective operation without its elements: read the exponents
+    RESULT    = 10, // with levels: the sums that the switch above sent, to be put where the partial sums are
+    RELAY_RESULT = 11 // the same, in a pipe that is not the first
 }
 
 // Why a packet was dropped: the index into the counter `drops`. No packet is dropped for its IPv4 checksum.
@@ -258,7 +268,9 @@ enum bit<8> drop_reason_t {
     BAD_STATE      = 7,  // no step for this packet in `steps`: a fault of the program
     OTHER_SESSION  = 8,  // of another session of the job, or between two
     NO_AUDIENCE    = 9,  // a collective operation for an audience that the job does not have
-    OUT_OF_ORDER   = 10  // by RoCE: not the next packet of its queue pair's message, or older than its last
+    OUT_OF_ORDER   = 10, // by RoCE: not the next packet of its queue pair's message, or older than its last
+    STALE_RESULT   = 11, // with levels: a result from above for another use of its slot than the present one
+    KNOWN_RESULT   = 12  // with levels: a result from above that the slot has already
 }
 
 // In front of a packet between two passes and on the way to egress; never on a wire. The ingress
@@ -267,16 +279,30 @@ enum bit<8> drop_reason_t {
 // Every field is a whole number of bytes, so each may sit in containers of its own.
 header bridge_h {
     op_t         op;           // what the next pass does
-    bit<8>       unicast;      // 1: the result goes to one worker, who asked for it again
+    bit<8>       unicast;      // 1: the result goes to one worker, who asked for it again; see below for levels
     bit<8>       num_workers;
+#ifndef WITH_LEVELS
     bit<8>       collective;   // of a collective operation its packet's msg_type and size, else 0
+#endif
     bit<16>      cell;         // version and slot in the pipe's registers (aggregate.p4)
     bit<16>      group;        // multicast group of who gets the result
+#ifdef WITH_LEVELS
+    bit<16>      above;        // multicast group of the switch above alone
+#else
     bit<16>      brief_group;  // of who gets it without elements, in collective operations
+#endif
     bit<16>      rid;          // names the worker: replication id of its copies
     bit<16>      port;         // where the worker is attached
     bit<32>      worker_bit;   // one bit: the worker in the slots' bitmaps
 }
+
+#ifdef WITH_LEVELS
+// bridge_h.unicast with levels (with_levels.p4).
+const bit<8> TO_JOB     = 0;  // the sums of the top switch, to all below it
+const bit<8> TO_WORKER  = 1;  // to one of those below, who asked again
+const bit<8> TO_ABOVE   = 2;  // a partial sum, to the switch above
+const bit<8> FROM_ABOVE = 3;  // sums from the switch above, to all below
+#endif
 
 struct headers_t {
     bridge_h    bridge;

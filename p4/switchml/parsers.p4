@@ -40,6 +40,9 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
         md.no_audience = false;
+#ifdef WITH_LEVELS
+        md.from_above = false;
+#endif
 #ifdef HALVES
         md.contributes = false;
         md.elements = false;
@@ -50,7 +53,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             RECIRCULATE_PIPE_1: parse_bridge;
             RECIRCULATE_PIPE_2: parse_bridge;
             RECIRCULATE_PIPE_3: parse_bridge;
-#ifndef HALVES
+#ifndef SUMS_ALONE
             BRIEF_PIPE_0: parse_brief;
             BRIEF_PIPE_1: parse_brief;
             BRIEF_PIPE_2: parse_brief;
@@ -66,6 +69,9 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.op = hdr.bridge.op;
         transition select(hdr.bridge.op) {
             op_t.CONSUME: parse_again_consume;
+#ifdef WITH_LEVELS
+            op_t.RESULT: parse_again_consume;
+#endif
             op_t.READ_LOW: parse_again_low;
 #ifndef HALVES
             op_t.READ_HIGH: parse_again_high;
@@ -102,6 +108,11 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.exponents);
 #ifdef HALVES
         transition parse_halves;
+#elif defined(WITH_LEVELS)
+        transition select(hdr.switchml.size) {
+            packet_size_t.ELEMENTS_32: parse_high;
+            default: parse_elements;
+        }
 #else
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
             (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;
@@ -175,7 +186,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         transition accept;
     }
 
-#ifndef HALVES
+#ifndef SUMS_ALONE
     // The second half of what the last pipe has added up is still there. It ends here, whatever the bridge header says is next.
     state parse_brief {
         pkt.extract(hdr.bridge);
@@ -291,6 +302,11 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.op = op_t.ARRIVE;
 #ifdef HALVES
         transition parse_halves;
+#elif defined(WITH_LEVELS)
+        transition select(hdr.switchml.size) {
+            packet_size_t.ELEMENTS_32: parse_high;
+            default: parse_elements;
+        }
 #else
         transition select(hdr.switchml.msg_type, hdr.switchml.size) {
             (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): accept;

@@ -24,6 +24,10 @@
 #define WORKER_ENTRIES 4096
 #define AUDIENCES      4096    // of all jobs
 
+#ifdef WITH_LEVELS
+#include "levels.p4"
+#endif
+
 // ---------------------------------------------------------------------------------------------------
 // Who may aggregate, and where.
 control Admission(inout headers_t hdr, inout ingress_metadata_t md,
@@ -46,26 +50,54 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // of the pool. The top bit of pool_last - pool_index equals the version's if and only if the slot
     // is inside.
     // Both sums take their constant from the table's entry, so they cost no stage.
+#ifdef WITH_LEVELS
+    //
+    // A worker may be a switch below, and the sums are partial ones if there is a switch above:
+    // way           TO_JOB in the top switch, TO_ABOVE in others
+    // above         multicast group with one copy, to the switch above, with its rid
+    action admit(bit<32> worker_bit, bit<8> num_workers, bit<16> group, bit<16> rid, bit<16> port,
+                 bit<16> pool_base, bit<16> pool_last, bit<8> way, bit<16> above) {
+#else
     action admit(bit<32> worker_bit, bit<8> num_workers, bit<16> group, bit<16> rid, bit<16> port,
                  bit<16> pool_base, bit<16> pool_last) {
+#endif
         received.count();
         md.admitted = true;
         md.room = pool_last - hdr.switchml.pool_index;
         hdr.bridge.setValid();
+#ifdef WITH_LEVELS
+        hdr.bridge.unicast = way;
+        hdr.bridge.above = above;
+#else
         hdr.bridge.unicast = 0;
-        hdr.bridge.num_workers = num_workers;
         hdr.bridge.collective = 0;
+        hdr.bridge.brief_group = 0;
+#endif
+        hdr.bridge.num_workers = num_workers;
 #ifdef WITH_ROCE
         md.pool_index = pool_base + hdr.switchml.pool_index;
 #else
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
 #endif
         hdr.bridge.group = group;
-        hdr.bridge.brief_group = 0;
         hdr.bridge.rid = rid;
         hdr.bridge.port = port;
         hdr.bridge.worker_bit = worker_bit;
     }
+
+#ifdef WITH_LEVELS
+    // The switch above, with sums. group, pool_base and pool_last are the job's, as its workers have them.
+    action result(bit<16> group, bit<16> pool_base, bit<16> pool_last) {
+        received.count();
+        md.admitted = true;
+        md.from_above = true;
+        md.room = pool_last - hdr.switchml.pool_index;
+        hdr.bridge.setValid();
+        hdr.bridge.unicast = FROM_ABOVE;
+        hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
+        hdr.bridge.group = group;
+    }
+#endif
 
     action unknown() {
         received.count();
@@ -80,6 +112,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         }
         actions = {
             admit;
+#ifdef WITH_LEVELS
+            result;
+#endif
             @defaultonly unknown;
         }
         const default_action = unknown;
@@ -116,7 +151,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         size = 256;
     }
 
-#ifndef HALVES
+#ifndef SUMS_ALONE
     // Who gets the result of a collective operation with its elements, and who without: its packets say it by a number of
     // the job's, and the control plane which multicast groups these are. A packet for an audience that there is not gets no
     // result, but screen does not wait for that: if it is in the first pipe, its elements are added.
@@ -155,7 +190,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // 20 + 8 + 8 + 2 bytes of headers and 4 for each element; 2 for each 16-bit float.
     table lengths {
         key = {
-#ifdef HALVES
+#ifdef SUMS_ALONE
             hdr.switchml.msg_type : exact;
 #endif
             hdr.switchml.size  : exact;
@@ -172,6 +207,13 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_64, 166, 146) : length_fits();
             (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_128, 294, 274): length_fits();
             (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_256, 550, 530): length_fits();
+#elif defined(WITH_LEVELS)
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
+#ifndef VIRTUAL
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
+            (MSG_TYPE_AGGREGATE, packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
+#endif
 #else
             (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
             (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
@@ -183,7 +225,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         size = 4;
     }
 
-#ifndef HALVES
+#ifndef SUMS_ALONE
     // The same of a packet without elements, which has a size all the same.
     table empty_lengths {
         key = {
@@ -224,6 +266,16 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         md.op = op_t.RELAY;
     }
 
+#ifdef WITH_LEVELS
+    action take() {
+        md.op = op_t.RESULT;
+    }
+
+    action relay_result() {
+        md.op = op_t.RELAY_RESULT;
+    }
+#endif
+
     action refuse(drop_reason_t reason) {
         md.op = op_t.DROP;
         md.reason = reason;
@@ -246,15 +298,40 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             md.other_session               : ternary;
             ig_intr_md.ingress_port[8:7]   : ternary @name("pipe");
             md.bad_checksum                : ternary;
+#ifdef WITH_LEVELS
+            md.from_above                  : ternary;
+#endif
         }
         actions = {
             consume;
             relay;
             consume_wrong;
             relay_wrong;
+#ifdef WITH_LEVELS
+            take;
+            relay_result;
+#endif
             refuse;
         }
         const entries = {
+#ifdef WITH_LEVELS
+            (false, _, _, _, _, _, _, _)         : refuse(drop_reason_t.BAD_LENGTH);
+            (_, false, _, _, _, _, _, _)         : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, 0, 1, _, _, _, _)             : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, 1, 0, _, _, _, _)             : refuse(drop_reason_t.BAD_POOL_INDEX);
+#ifdef VIRTUAL
+            (_, _, _, _, 0, _, _, true)          : take();
+            (_, _, _, _, 0, _, false, _)         : consume();
+            (_, _, _, _, 0, _, true, _)          : consume_wrong();
+#else
+            (_, _, _, _, 0, PIPE_0, _, true)     : take();
+            (_, _, _, _, 0, _, _, true)          : relay_result();
+            (_, _, _, _, 0, PIPE_0, false, _)    : consume();
+            (_, _, _, _, 0, PIPE_0, true, _)     : consume_wrong();
+            (_, _, _, _, 0, _, false, _)         : relay();
+            (_, _, _, _, 0, _, true, _)          : relay_wrong();
+#endif
+#else
             (false, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
             (_, false, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
             (_, _, 0, 1, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
@@ -263,15 +340,20 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             (_, _, _, _, 0, PIPE_0, true) : consume_wrong();
             (_, _, _, _, 0, _, false)     : relay();
             (_, _, _, _, 0, _, true)      : relay_wrong();
+#endif
         }
         const default_action = refuse(drop_reason_t.OTHER_SESSION);
+#ifdef WITH_LEVELS
+        size = 10;
+#else
         size = 8;
+#endif
     }
 
     apply {
         workers.apply();
         sessions.apply();
-#ifdef HALVES
+#ifdef SUMS_ALONE
         lengths.apply();
         screen.apply();
 #else
@@ -299,6 +381,8 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
 // Where the packet goes from here.
 #ifdef HALVES
 #include "halves_steps.p4"
+#elif defined(WITH_LEVELS)
+#include "levels_steps.p4"
 #else
 control Steps(inout headers_t hdr, inout ingress_metadata_t md,
               in ingress_intrinsic_metadata_t ig_intr_md,
@@ -532,6 +616,12 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Tally() tally0;
 #ifndef HALVES
     Tally() tally1;
+#endif
+#ifdef WITH_LEVELS
+    Uses() uses;
+    Known() known;
+#endif
+#ifndef SUMS_ALONE
     Zeros() zeros;
 #endif
     Lanes() lanes;
@@ -575,7 +665,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
 #endif
 
-#ifndef HALVES
+#ifndef SUMS_ALONE
         zeros.apply(hdr, md);
 #endif
 #ifdef WITH_ROCE
@@ -591,10 +681,20 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.op == op_t.CONSUME) {
             seen.apply(hdr, md);
         }
+#ifdef WITH_LEVELS
+        uses.apply(hdr, md);
+#endif
 #endif
         tally0.apply(hdr, md, hdr.exponents.e0, md.missing);
 #ifndef HALVES
         tally1.apply(hdr, md, hdr.exponents.e1, missing_again);
+#endif
+#ifdef WITH_LEVELS
+        known.apply(md);
+        if (md.op == op_t.RESULT && md.other_use != 0) {
+            md.op = op_t.DROP;
+            md.reason = drop_reason_t.STALE_RESULT;
+        } else
 #endif
         if (md.op == op_t.CONSUME && md.seen != 0) {
             md.op = op_t.DUPLICATE;
@@ -648,9 +748,25 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         hdr.ipv4.dst_addr = ip;
         hdr.ipv4.ttl = 64;
         hdr.udp.checksum = 0;
+#ifndef WITH_LEVELS
         hdr.udp.src_port = hdr.udp.dst_port;
+#endif
         hdr.udp.dst_port = udp_port;
     }
+
+#ifdef WITH_LEVELS
+    // A partial sum goes up in the packet of the worker that completed it, or asked again, with this switch's own
+    // addresses, which are the same whoever that was. At the port that the worker asked, so the answer comes from there.
+    action above(mac_addr_t mac, ipv4_addr_t ip, mac_addr_t own_mac, ipv4_addr_t own_ip) {
+        sent.count();
+        hdr.ethernet.src_addr = own_mac;
+        hdr.ethernet.dst_addr = mac;
+        hdr.ipv4.src_addr = own_ip;
+        hdr.ipv4.dst_addr = ip;
+        hdr.ipv4.ttl = 64;
+        hdr.udp.checksum = 0;
+    }
+#endif
 
     action no_receiver() {
         sent.count();
@@ -663,6 +779,9 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         }
         actions = {
             address;
+#ifdef WITH_LEVELS
+            above;
+#endif
             @defaultonly no_receiver;
         }
         const default_action = no_receiver;
@@ -670,7 +789,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         counters = sent;
     }
 
-#ifndef HALVES
+#ifndef SUMS_ALONE
     action lengths_are(bit<16> total_len, bit<16> udp_length) {
         hdr.ipv4.total_len = total_len;
         hdr.udp.length = udp_length;
@@ -704,13 +823,19 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         } else {
             md.rid = eg_intr_md.egress_rid;
         }
+#ifdef WITH_LEVELS
+        // Sums from above keep the port that was asked.
+        if (hdr.bridge.unicast != FROM_ABOVE) {
+            hdr.udp.src_port = hdr.udp.dst_port;
+        }
+#endif
         receivers.apply();
 #ifdef WITH_ROCE
         if (hdr.bth.isValid()) {
             results.apply(hdr, md, eg_dprsr_md);
         }
 #endif
-#ifndef HALVES
+#ifndef SUMS_ALONE
         if (hdr.bridge.collective != 0) {
             lengths.apply();
         }

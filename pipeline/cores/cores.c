@@ -74,8 +74,15 @@ bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
         isolated_cross(core, p, now_ns);
         return true;
     }
-    p->enq_tstamp = now_ns;
+    p->wish = 0;
     return crossing_put(core->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p);
+}
+
+bool cores_cross_wished(struct sk_core *core, struct sk_packet *p, uint64_t w) {
+    const uint16_t port = SK_WISH_PORT(w);
+    p->egress_port = port;
+    p->wish = w;
+    return crossing_put(core->to[core->sw->core_of[sk_port_pipe(port)]], p);
 }
 
 static void cores_pay(struct sk_core *core, unsigned to) {
@@ -96,40 +103,51 @@ static void cores_pay(struct sk_core *core, unsigned to) {
 static void cores_collect(struct crossing *c) {
     uint32_t n = crossing_ready(c);
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
-        __builtin_prefetch(&crossing_at(c, i)->next, 1);
+        __builtin_prefetch(crossing_at(c, i), 1);
     for (uint32_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            __builtin_prefetch(&crossing_at(c, i + AHEAD)->next, 1);
+            __builtin_prefetch(crossing_at(c, i + AHEAD), 1);
         sk_pool_put(crossing_at(c, i));
     }
     if (n > 0)
         crossing_took(c, n);
 }
 
-// What describes the packet is in the cache of the core that it comes from.
-static void cores_prefetch(const struct sk_packet *p) {
-    for (size_t at = 0; at < sizeof *p; at += 64)
-        __builtin_prefetch((const char *)p + at, 1);
+// A packet is in the cache of the core that it comes from. The line that says how it goes on is
+// asked for first, and when that is there, what else is needed.
+static void cores_expect(const struct sk_core *core, const struct sk_packet *p) {
+    if (p->wish == 0)
+        __builtin_prefetch(&p->observer, 1); // the line after
+    if (core->egress_reach == 0)
+        return;
+    const uint8_t *const data = sk_packet_data(p);
+    __builtin_prefetch(data - SK_EGRESS_PREFIX, 1);
+    __builtin_prefetch(data + 32, 1);
 }
 
 static unsigned arrive_from(struct sk_core *core, unsigned from, uint64_t *now_ns) {
     struct crossing *c = core->sw->cores[from]->to[core->number];
     uint32_t n = crossing_ready(c);
+    if (n == 0)
+        return 0;
+    // no packet comes before it left
+    const uint64_t left = crossing_time(c);
+    *now_ns = left > *now_ns ? left : *now_ns;
     n = n < ARRIVALS ? n : ARRIVALS;
+    for (uint32_t i = 0; i < n && i < 2 * AHEAD; i++)
+        __builtin_prefetch(crossing_at(c, i), 1);
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
-        cores_prefetch(crossing_at(c, i));
+        cores_expect(core, crossing_at(c, i));
     for (uint32_t i = 0; i < n; i++) {
         struct sk_packet *p = crossing_at(c, i);
+        if (i + 2 * AHEAD < n)
+            __builtin_prefetch(crossing_at(c, i + 2 * AHEAD), 1);
         if (i + AHEAD < n)
-            cores_prefetch(crossing_at(c, i + AHEAD));
+            cores_expect(core, crossing_at(c, i + AHEAD));
         p->pool = core->pool;
-        // no packet comes before it left
-        if (p->enq_tstamp > *now_ns)
-            *now_ns = p->enq_tstamp;
-        tm_arrive(core, p, *now_ns);
+        tm_arrive_crossed(core, p, *now_ns);
     }
-    if (n > 0)
-        crossing_took(c, n);
+    crossing_took(c, n);
     core->owed[from] += n;
     return n;
 }
@@ -151,6 +169,7 @@ void cores_publish(struct sk_core *core) {
     for (unsigned c = 0; c < core->sw->n_cores; c++) {
         if (c == core->number)
             continue;
+        crossing_set_time(core->to[c], core->now);
         crossing_publish(core->to[c]);
         cores_pay(core, c);
         crossing_publish(core->back[c]);

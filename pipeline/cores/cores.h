@@ -7,7 +7,10 @@
 // same on one core and on four, and takes no lock. Settings, tables, registers and multicast groups
 // exist once (struct sk_switch); the state of a pipe belongs to the core that runs the pipe. Only
 // one place accesses another core: when the traffic manager enqueues for a port of another core's
-// pipe (queue_push), the packet crosses through a ring.
+// pipe (queue_push), the packet crosses through a ring. What costs there are cache lines that both
+// cores write. So a packet whose ingress wished for one port and nothing else crosses with that
+// wish, a word in its first line, and the other core does what its own packets would meet; only
+// copies and what a watched switch has written about a packet need its second line.
 //
 // A buffer that crosses then belongs to the pool of the receiving core, which returns one of its
 // own buffers through a ring in the other direction. So pools need no locks either and keep their

@@ -16,6 +16,7 @@ struct crossing *crossing_new(uint32_t n) {
     memset(c, 0, bytes);
     atomic_init(&c->published, 0);
     atomic_init(&c->taken, 0);
+    atomic_init(&c->time, 0);
     c->mask = slots - 1;
     return c;
 }

@@ -71,6 +71,9 @@ INLINE struct sk_packet *end_pass(struct sk_core *core, const struct pipe *pipe,
             const struct destination d = {port, 0, false, sk_wish_cos(w)};
             return leave_at_once(core, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, plain);
         }
+        if (!resubmits && w & SK_WISH_UCAST && core->ways[port] & PORT_CROSSES &&
+            cores_cross_wished(core, p, w))
+            return NULL;
     }
     sk_ingress_wishes(w, out);
     if (__builtin_expect(out->digest.packed, 0))

@@ -111,8 +111,11 @@ void core_port_changed(struct sk_core *core, uint16_t port) {
     const bool ours = switch_has_port(core->sw, port) && owns_port(core, port);
     const bool again = port_recirculates(core->sw, port);
     const bool at_once = ours && !p->queue.listed && (s->up || again);
-    core->ways[port] = (uint8_t)((ours ? PORT_RECEIVES : 0) | (at_once && !again ? PORT_SENDS : 0) |
-                                 (at_once && again ? PORT_RECIRCULATES : 0));
+    const bool crosses =
+        !ours && switch_port_is_there(core->sw, port) && !switch_is_isolated(core->sw);
+    core->ways[port] =
+        (uint8_t)((ours ? PORT_RECEIVES : 0) | (at_once && !again ? PORT_SENDS : 0) |
+                  (at_once && again ? PORT_RECIRCULATES : 0) | (crosses ? PORT_CROSSES : 0));
     core_port_trapped(core, port);
     p->longest = s->longest;
     p->longest_tagged = s->longest_tagged;

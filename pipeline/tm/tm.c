@@ -50,6 +50,28 @@ void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
         deflect_or_drop(core, p, port, why, now_ns);
 }
 
+// One that crossed with nothing but what ingress wished, 'w'. False: it has to wait, and knows all
+// that it then must.
+static bool arrive_wished(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    const struct destination d = {SK_WISH_PORT(w), 0, false, sk_wish_cos(w)};
+    if (!send_is_plain(core) || !goes_at_once(core, d.port)) {
+        struct sk_ingress_out *const out = &core->ingress_out;
+        sk_ingress_wishes(w, out);
+        switch_address(p, &d, out);
+        sk_ingress_out_clear(out);
+        return false;
+    }
+    p = leave_at_once(core, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, true);
+    if (p)
+        ingress_push(&core->pipes[sk_port_pipe(p->ingress_port)], p);
+    return true;
+}
+
+void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+    if (!p->wish || !arrive_wished(core, p, p->wish, now_ns))
+        tm_arrive(core, p, now_ns);
+}
+
 // What goes on in ingress at once, or null.
 static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;

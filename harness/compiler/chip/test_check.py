@@ -111,6 +111,18 @@ class Check(FolderCase):
         self.assertIn(f"{COMPARES}:{violation['line']}:{violation['column']}: error: ", done.stdout)
         self.assertIn(f"{violation['line']} | {line}\n", done.stdout)
 
+    def test_annotations_put_entries_into_partitions(self):
+        """Wildcards in partitions are in SRAM; without the annotations they are in TCAM."""
+        path = "harness/stf/tables/partitions.p4"
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        plain = self.path("plain.p4")
+        with open(plain, "w", encoding="utf-8") as f:
+            f.write(re.sub(r"@pragma atcam.*|@atcam_\w+\(.*?\)", "", text).replace('"../', '"' + os.path.abspath(
+                "harness/stf") + "/"))
+        tcam = [self.document(p)["resources"]["totals"]["tcam"]["used"] for p in (path, plain)]
+        self.assertEqual((tcam[0], tcam[1] > 0), (0, True))
+
     def test_statements_that_are_joined(self):
         """What a condition or an action reads was computed elsewhere: the message tells where."""
         path = self.file("joined.p4", """#include "common.p4"

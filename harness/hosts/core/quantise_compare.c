@@ -34,11 +34,13 @@ static float any_float(struct sk_random *r) {
 }
 
 static double any_factor(struct sk_random *r) {
-    return sk_block_factor((int8_t)sk_random_below(r, 256), 1 + (unsigned)sk_random_below(r, 255));
+    return sk_block_factor((int8_t)sk_random_below(r, 256),
+                           1 + (unsigned)sk_random_below(r, SK_MAX_WORKERS));
 }
 
 static double any_inverse(struct sk_random *r) {
-    return sk_block_inverse((int8_t)sk_random_below(r, 256), 1 + (unsigned)sk_random_below(r, 255));
+    return sk_block_inverse((int8_t)sk_random_below(r, 256),
+                            1 + (unsigned)sk_random_below(r, SK_MAX_WORKERS));
 }
 
 static void check_to_wire(const struct sk_quantise *v, const struct sk_quantise *ref,

@@ -115,6 +115,8 @@ static void test_special_blocks_have_fixed_factors(void **state) {
     assert_true(sk_block_factor(0, 1) == 0x1p31);
     assert_true(sk_block_factor(0, 3) == 0x1p29);
     assert_true(sk_block_inverse(-126, 255) == 0x1p-149);
+    assert_true(sk_block_factor(0, 256) == 0x1p22 && sk_block_factor(0, 4095) == 0x1p19);
+    assert_true(sk_block_factor(0, 4096) == 0x1p18);
 }
 
 int main(void) {
