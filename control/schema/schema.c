@@ -95,7 +95,7 @@ static const char general[] =
     "    'silence': {'type': 'integer', 'minimum': 2, 'maximum': 3600},"
     "    'mac': {'type': 'string', 'pattern': "
     "'^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$'},"
-    "    'ip': {'type': 'string', 'pattern': '^[0-9]{1,3}(\\.[0-9]{1,3}){3}$'}}},"
+    "    'ip': {'type': 'string', 'pattern': '^[0-9]{1,3}([.][0-9]{1,3}){3}$'}}},"
     "  'switchml_jobs': {'type': 'object', 'additionalProperties': false,"
     "   'required': ['listen'], 'properties': {"
     "    'listen': {'type': 'string', 'pattern': "
