@@ -60,6 +60,7 @@ struct compare_setting {
     uint32_t racks, hosts, spines; // hosts: workers of a rack
     json_t *link, *trunk, *ecn;    // of the scenario, or null
     json_t *work;                  // with "kind"; of a table: all of it, as one tensor
+    bool integers; // SwitchML's gradients; else floats, with their blocks' exponents
     struct compare_sparse sparse;
     json_t *faults, *background; // or null
     uint32_t jobs;               // which share each rack's workers evenly
