@@ -211,7 +211,7 @@ static void setting_rest(const struct sk_at *at, struct compare_setting *s) {
         k++;
     if (!transports[k])
         sk_at_fail(&transport, "must be one of newreno, cubic, dctcp");
-    if (s->jobs > s->hosts || (s->hosts && s->hosts % s->jobs))
+    if (s->jobs && (s->jobs > s->hosts || s->hosts % s->jobs)) // 0: refused before
         sk_at_fail(&jobs, "must share the %u workers of a rack evenly", s->hosts);
     if (s->racks * s->hosts / (s->jobs ? s->jobs : 1) < 2)
         sk_at_fail(&jobs, "leave one worker to a job; there must be two");

@@ -175,7 +175,7 @@ class Compare(unittest.TestCase):
                 ("[1]", "must be an object"), ("{", "setting.json:1"), ({**RACK, "netwrok": {}}, "netwrok"),
                 ({"work": RACK["work"]}, 'needs "network"'), ({"network": RACK["network"]}, 'needs "work"'),
                 ({**RACK, "systems": ["tcp"]}, "'tcp' is not one of switchml"), ({**RACK, "systems": []}, "must name a system"),
-                ({**RACK, "jobs": 3}, "must share the 4 workers of a rack evenly"),
+                ({**RACK, "jobs": 3}, "must share the 4 workers of a rack evenly"), ({**RACK, "jobs": 0}, "jobs"),
                 ({**RACK, "jobs": 4}, "leave one worker to a job"),
                 ({**RACK, "network": {"racks": 1, "hosts": 1}}, "has one worker"),
                 ({**RACK, "network": {"racks": 1, "spines": 2}}, "are between racks"),
