@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`silken compare`: every system on the same stations; what it prints, and settings that are wrong."""
+import csv
 import json
 import os
 import subprocess
@@ -168,6 +169,22 @@ class Compare(unittest.TestCase):
         done = self.compare({**RACK, "systems": ["switchml"], "name": "it's {a} @ \\ name"}, "--plot", path)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(path, "rb") as f:
+            self.assertEqual(f.read(4), b"\x89PNG")
+
+    def test_a_table_of_all(self):
+        done = self.compare({**RACK, "systems": ["switchml", "ring"]}, "--json", os.path.join(self.folder, "test.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.unlink(os.path.join(self.folder, "setting.json"))
+        out = os.path.join(self.folder, "all")
+        script = os.path.join(ROOT, "bench", "figures", "comparison.py")
+        for _ in range(2): # what is there stays
+            subprocess.run([sys.executable, script, self.folder, out], check=True, capture_output=True, timeout=100)
+        with open(os.path.join(out, "iterations.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual([row["setting"] for row in rows], ["test"])
+        self.assertEqual((rows[0]["computing"], rows[0]["atp"]), ("0.06", ""))
+        self.assertGreater(float(rows[0]["ring"]), float(rows[0]["switchml"]))
+        with open(os.path.join(out, "test.png"), "rb") as f:
             self.assertEqual(f.read(4), b"\x89PNG")
 
     def test_mistakes(self):
