@@ -442,7 +442,8 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
 # an hour and more on a small machine. NAMES chooses.
 torch-distributed: $(BUILD)/silken $(LIBSILKEN)
-	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --seconds $(or $(SECONDS_ALL),14400) $(NAMES)
+	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --results $(BUILD)/torch-distributed.jsonl \
+	    $(if $(AGAIN),--again) $(NAMES)
 .PHONY: torch-distributed
 # mpi4py's own tests with plain Open MPI, the shim and the component (harness/mpi/mpi4py_tests.py): SOURCE is a tree of
 # mpi4py, without it Debian's source package is fetched. NAMES chooses.

@@ -157,6 +157,13 @@ static json_t *configuration(const struct rack *r) {
     json_t *entries = json_object_get(root, "entries");
     if (r->f16)
         json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
+    size_t i;
+    json_t *entry;
+    json_array_foreach(entries, i, entry) {
+        json_t *args = json_object_get(entry, "args");
+        if (r->roce && json_object_get(args, "udp_port"))
+            json_object_set_new(args, "udp_port", json_integer(ROCE_UDP_PORT));
+    }
     for (unsigned w = 0; r->roce && w < RACK_WORKERS; w++) {
         json_array_append_new(entries, rack_writer(w, true));
         json_array_append_new(entries, rack_writer(w, false));

@@ -9,6 +9,9 @@
 // It covers all from IPv4 on but what routers change: type of service, time to live, both
 // checksums, and BTH's marks of congestion.
 //
+// Files:
+//     roce.c   the CRC over a frame's bytes (base/crc32.h)
+//
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_WIRE_ROCE_H
 #define SILKEN_WIRE_ROCE_H

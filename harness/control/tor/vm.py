@@ -26,12 +26,12 @@ def why_not():
 
 
 class VM:
-    def __init__(self, sockets, macs, image=None, memory=256):
+    def __init__(self, sockets, macs, image=None, memory=256, cpu="qemu64", patience=180):
         self.sockets, self.macs, self.process, self.said = sockets, macs, None, b""
-        self.image, self.memory = image or os.path.join(BUILD, "vm"), memory
+        self.image, self.memory, self.cpu, self.patience = image or os.path.join(BUILD, "vm"), memory, cpu, patience
 
     def __enter__(self):
-        words = [QEMU, "-accel", "tcg", "-m", str(self.memory), "-display", "none", "-nodefaults", "-no-reboot",
+        words = [QEMU, "-accel", "tcg", "-cpu", self.cpu, "-m", str(self.memory), "-display", "none", "-nodefaults", "-no-reboot",
                  "-serial", "stdio", "-kernel", os.path.join(self.image, "vmlinuz"), "-initrd",
                  os.path.join(self.image, "initrd"), "-append", "console=ttyS0 quiet panic=-1",
                  "-object", f"memory-backend-memfd,id=mem,size={self.memory}M,share=on", "-numa", "node,memdev=mem"]
@@ -41,7 +41,7 @@ class VM:
                       "-device", f"virtio-net-pci,netdev=n{i},mac={mac},vectors=0,speed=10000,duplex=full"]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
-            self.until(b"@ready", 180)
+            self.until(b"@ready", self.patience)
         except BaseException:
             self.__exit__()
             raise
