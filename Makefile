@@ -33,6 +33,8 @@
 #   make comparison     every way to add up gradients on the networks of examples/compare (docs/comparison.md)
 #   make campaign   new seeds and fuzzing for as long as there is time, counted in docs/campaigns.csv (SECONDS=3600, WORDS)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
+#   make figures-switchml  the SwitchML paper's experiments in the simulator: docs/figures-switchml.md
+#   make figures-switchml-training  scaling factors and 16-bit floats in training: the same document
 #   make figures-dlcp   the DLCP paper's experiments in the simulator: docs/figures-dlcp.md
 #   make figures-dlcp-training  what training loses when gradients are lost: the same document
 #   make figures-libra  the Libra paper's: docs/figures-libra.md
@@ -400,7 +402,7 @@ $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
-tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark figures/libra reduce_silken table_lookup \
+tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark figures/libra figures/numbers.so reduce_silken table_lookup \
     table_change memif_burst af_packet_burst))
 .PHONY: tests
 THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/tm/test_buffer harness/pipeline/observe/test_recorder \
@@ -440,7 +442,8 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
 # an hour and more on a small machine. NAMES chooses.
 torch-distributed: $(BUILD)/silken $(LIBSILKEN)
-	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --seconds $(or $(SECONDS_ALL),14400) $(NAMES)
+	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --results $(BUILD)/torch-distributed.jsonl \
+	    $(if $(AGAIN),--again) $(NAMES)
 .PHONY: torch-distributed
 # mpi4py's own tests with plain Open MPI, the shim and the component (harness/mpi/mpi4py_tests.py): SOURCE is a tree of
 # mpi4py, without it Debian's source package is fetched. NAMES chooses.
@@ -564,11 +567,16 @@ dlcp-demos: $(BUILD)/silken
 
 # ---- all systems on one network: docs/comparison.md ----
 # examples/compare/*.json: tables, JSON and pictures in $(BUILD)/comparison. It all is of virtual time.
+ACCURACY := docs/comparison/accuracy.json
 comparison: $(BUILD)/silken
 	mkdir -p $(BUILD)/comparison
 	for f in examples/compare/*.json; do n=$(BUILD)/comparison/$$(basename $$f .json); \
-		$(BUILD)/silken compare $$f --jobs 2 --json $$n.json --plot $$n.png >$$n.txt || exit 1; cat $$n.txt; echo; done
-.PHONY: comparison
+		$(BUILD)/silken compare $$f --jobs 2 $(if $(wildcard $(BUILD)/bench.json),--bench $(BUILD)/bench.json) \
+		    $(if $(wildcard $(ACCURACY)),--accuracy $(ACCURACY)) --json $$n.json --plot $$n.png >$$n.txt || exit 1; cat $$n.txt; echo; done
+# How accurate training is with each system's sums: OUT is the file.
+comparison-accuracy: $(BUILD)/bench/figures/numbers.so
+	BUILD=$(abspath $(BUILD)) /usr/bin/python3 bench/figures/comparison_accuracy.py $(or $(OUT),$(ACCURACY))
+.PHONY: comparison comparison-accuracy
 
 # ---- campaigns in pieces: docs/reliability.md ----
 campaign: $(BUILD)/silken $(BUILD)/.deps-tools
@@ -583,6 +591,18 @@ figures-atp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/figures.py $(FIGURES)
 .PHONY: figures-atp
+figures-switchml: $(BUILD)/silken
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
+		/usr/bin/python3 bench/figures/switchml.py $(FIGURES)
+figures-switchml-training: $(BUILD)/bench/figures/numbers.so
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
+		/usr/bin/python3 bench/figures/switchml_training.py $(FIGURES)
+.PHONY: figures-switchml figures-switchml-training
+# What workers and switch make of gradients, for the training.
+$(BUILD)/bench/figures/numbers.so: $(call obj,bench/figures/numbers.c hosts/core/quantise.c hosts/core/halves.c hosts/core/wire_type.c)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,defs -o $@ $^ -lm
 figures-dlcp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/dlcp.py $(FIGURES)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,20 +57,91 @@ struct controllers {
     char folder[512], socket[600], memif[600];
     pid_t sw;
     int cpu, other; // the lcore's; everybody else's
+    uint16_t metrics;
     struct grpc *client;
     struct ids forward, sources;
     uint8_t *description; // what GetForwardingPipelineConfig says
     size_t n_description;
 };
 
+// ---- pauses ----
+
+// The port that the switch's metrics are at: its log has "metrics ... port N".
+static uint16_t controllers_metrics(const struct controllers *c) {
+    char path[700], line[512];
+    unsigned port = 0;
+    snprintf(path, sizeof path, "%s/run.log", c->folder);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *at = strncmp(line, "metrics", 7) == 0 ? strstr(line, "port ") : NULL;
+        if (at)
+            port = (unsigned)strtoul(at + 5, NULL, 10);
+    }
+    if (!f || fclose(f) || port == 0 || port > UINT16_MAX)
+        controllers_fail(path, "names no port of metrics");
+    return (uint16_t)port;
+}
+
+// All of the switch's metrics, as text; the caller frees it.
+static char *metrics_text(const struct controllers *c) {
+    static const char ask[] = "GET /metrics HTTP/1.0\r\n\r\n";
+    const struct sockaddr_in to = {.sin_family = AF_INET,
+                                   .sin_port = htons(c->metrics),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    char part[4096], *text = NULL;
+    size_t n = 0;
+    ssize_t got;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        abort();
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof to) ||
+        write(fd, ask, sizeof ask - 1) != (ssize_t)sizeof ask - 1)
+        controllers_fail("metrics", strerror(errno));
+    while ((got = read(fd, part, sizeof part)) > 0)
+        fwrite(part, 1, (size_t)got, f);
+    close(fd);
+    fclose(f);
+    return text;
+}
+
+static double metric(const char *text, const char *name) {
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(text, line);
+    if (!at)
+        controllers_fail(name, "is no metric of the switch");
+    return strtod(at + strlen(line), NULL);
+}
+
+// Of all pauses since the switch began: how many, their time, the longest, and the most that the
+// control thread itself took of one; seconds.
+struct pauses_seen {
+    double n, all, longest, own;
+};
+static struct pauses_seen pauses_seen(const struct controllers *c) {
+    char *text = metrics_text(c);
+    const struct pauses_seen p = {metric(text, "silken_pauses_total"),
+                                  metric(text, "silken_paused_seconds_total"),
+                                  metric(text, "silken_longest_pause_seconds"),
+                                  metric(text, "silken_longest_pause_cpu_seconds")};
+    free(text);
+    return p;
+}
+
+static double pause_mean_us(const struct pauses_seen *from, const struct pauses_seen *to) {
+    return to->n > from->n ? (to->all - from->all) / (to->n - from->n) * 1e6 : 0;
+}
+
 // ---- the switch ----
 
 static void controllers_configuration(const struct controllers *c, const char *path) {
     json_t *all = json_pack(
-        "{s:[{s:i, s:o}, {s:i, s:s}], s:{s:o}, s:[i], s:s, s:i, s:i}", "ports", "port", 0, "device",
-        json_sprintf("net_memif0,role=server,socket=%s,socket-abstract=no", c->memif), "port", LOOP,
-        "device", "net_ring0", "bfrt", "listen", json_sprintf("unix:%s", c->socket), "cpus", c->cpu,
-        "control_socket", "c.sock", "pipes", 4, "idle_sleep", 0);
+        "{s:[{s:i, s:o}, {s:i, s:s}], s:{s:o}, s:[i], s:s, s:{s:s}, s:i, s:i}", "ports", "port", 0,
+        "device", json_sprintf("net_memif0,role=server,socket=%s,socket-abstract=no", c->memif),
+        "port", LOOP, "device", "net_ring0", "bfrt", "listen", json_sprintf("unix:%s", c->socket),
+        "cpus", c->cpu, "control_socket", "c.sock", "metrics", "listen", "127.0.0.1:0", "pipes", 4,
+        "idle_sleep", 0);
     char *program = realpath("bench/controllers.p4", NULL);
     if (!all || !program)
         abort();
@@ -128,6 +201,7 @@ static void controllers_start(struct controllers *c, const char *self) {
         usleep(100000);
     }
     controllers_apart(c);
+    c->metrics = controllers_metrics(c);
     c->client = grpc_open(c->socket);
 }
 
@@ -512,6 +586,7 @@ static size_t write_paced(const struct controllers *c, double rate, uint32_t bat
 static void measure_atomic(const struct controllers *c, json_t *result) {
     double took[500];
     size_t reply;
+    const struct pauses_seen from = pauses_seen(c);
     for (unsigned i = 0; i < 500; i++) {
         uint8_t *bytes;
         atomicity = BFRT_PROTO__WRITE_REQUEST__ATOMICITY__DATAPLANE_ATOMIC;
@@ -523,12 +598,16 @@ static void measure_atomic(const struct controllers *c, json_t *result) {
         grpc_call(c->client, WRITE, bytes, length, &reply, NULL);
         took[i] = (bench_wall_ns() - from) / 1e3;
     }
+    const struct pauses_seen to = pauses_seen(c);
+    put_one(result, "atomic_pause_us", pause_mean_us(&from, &to));
     put_one(result, "atomic_p50_us", bench_quantile(took, 500, 0.5));
     put_one(result, "atomic_p99_us", bench_quantile(took, 500, 0.99));
-    bench_note(result,
-               "atomic_p50_us, atomic_p99_us: a call of %u updates with DATAPLANE_ATOMIC, of which "
-               "its only pause is a part, while the ring has packets all the time",
-               ATOMIC);
+    bench_note(
+        result,
+        "atomic_p50_us, atomic_p99_us: a call of %u updates with DATAPLANE_ATOMIC, of which "
+        "its only pause is a part, while the ring has packets all the time; atomic_pause_us: "
+        "the pauses' mean",
+        ATOMIC);
 }
 
 // ns in which the lcore, the switch's first thread, was ready and another had its processor.
@@ -547,8 +626,19 @@ static void measure_pauses(const struct controllers *c, struct traffic *t, doubl
     const double waited = lcore_waited(c);
     traffic_start(t, 1e6);
     usleep(200000);
+    const struct pauses_seen from = pauses_seen(c);
     const size_t calls = write_paced(c, 1e9, BATCH, seconds, NULL, 0);
+    const struct pauses_seen to = pauses_seen(c);
     traffic_end(t);
+    put_one(result, "pause_us", pause_mean_us(&from, &to));
+    put_one(result, "longest_pause_us", to.longest * 1e6);
+    put_one(result, "longest_pause_cpu_us", to.own * 1e6);
+    bench_note(
+        result,
+        "pause_us: the mean of %.0f pauses meanwhile; longest_pause_us: the longest of all %.0f "
+        "until then, lists, single writes and a Read among them, by the wall's clock, and "
+        "longest_pause_cpu_us by the control thread's processor time",
+        to.n - from.n, to.n);
     put_one(result, "lost_packets", (double)(t->sent - t->received));
     put_one(result, "refused_packets", (double)t->refused);
     put_one(result, "lcore_waited_ms", (lcore_waited(c) - waited) / 1e6);

@@ -58,6 +58,7 @@ seed() { # TARGET FOLDER
         fuzz_front) copies "$2" '*.p4' ;;
         fuzz_compile | fuzz_check) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
+        fuzz_setting) for s in examples/compare/*.json; do cp "$s" "$2/seed-$(basename "$s")"; done ;;
         fuzz_config | fuzz_state | fuzz_job_file | fuzz_section) copies "$2" '*.json' ;;
         fuzz_dump) # a shell's, printed and shown, and of a switch's state
             cp harness/control/everything.state.json "$2/seed-state"

@@ -19,6 +19,10 @@ static uint16_t frame_udp_checksum(const uint8_t *frame, size_t udp_length) {
     return internet_checksum(sum, frame + UDP_AT, udp_length);
 }
 
+static uint16_t frame_port(const struct session_end *end) {
+    return end->port ? end->port : SESSION_PORT;
+}
+
 size_t session_frame_write(uint8_t *out, const struct session_end *from,
                            const struct session_end *to, const struct session_message *m) {
     const size_t payload = session_write(out + SESSION_ADDRESS_BYTES, m);
@@ -36,8 +40,8 @@ size_t session_frame_write(uint8_t *out, const struct session_end *from,
     put32(ip + 12, from->ip);
     put32(ip + 16, to->ip);
     put16(ip + 10, internet_checksum(0, ip, IPV4_BYTES));
-    put16(udp, SESSION_PORT);
-    put16(udp + 2, SESSION_PORT);
+    put16(udp, frame_port(from));
+    put16(udp + 2, frame_port(to));
     put16(udp + 4, (uint16_t)(UDP_BYTES + payload));
     const uint16_t sum = frame_udp_checksum(out, UDP_BYTES + payload);
     put16(udp + 6, sum ? sum : 0xffff);
@@ -54,19 +58,21 @@ bool session_frame_read(const uint8_t *frame, size_t length, const struct sessio
         get32(ip + 16) != to->ip || internet_checksum(0, ip, IPV4_BYTES) != 0)
         return false;
     const size_t udp_length = get16(udp + 4);
-    if (get16(udp) != SESSION_PORT || get16(udp + 2) != SESSION_PORT || udp_length < UDP_BYTES ||
+    if (get16(udp) == 0 || get16(udp + 2) != frame_port(to) || udp_length < UDP_BYTES ||
         udp_length > length - UDP_AT || get16(ip + 2) != IPV4_BYTES + udp_length ||
         (get16(udp + 6) && frame_udp_checksum(frame, udp_length) != 0))
         return false;
     memcpy(from->mac, frame + 6, 6);
     from->ip = get32(ip + 12);
+    from->port = get16(udp);
     return session_read(m, frame + SESSION_ADDRESS_BYTES, udp_length - UDP_BYTES);
 }
 
 bool session_frame_to(const uint8_t *frame, size_t length, struct session_end *to) {
-    if (length < UDP_AT)
+    if (length < SESSION_ADDRESS_BYTES)
         return false;
     memcpy(to->mac, frame, sizeof to->mac);
     to->ip = get32(frame + IPV4_AT + 16);
+    to->port = get16(frame + UDP_AT + 2);
     return true;
 }

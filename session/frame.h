@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // frame: a message about sessions as an Ethernet frame, for those who send it by a port and not by
-// a socket: Ethernet without a tag, IPv4 without options, UDP from SESSION_PORT to SESSION_PORT.
+// a socket: Ethernet without a tag, IPv4 without options, UDP.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_SESSION_FRAME_H
@@ -14,13 +14,15 @@
 
 struct session_end {
     uint8_t mac[6];
-    uint32_t ip; // host order
+    uint32_t ip;   // host order
+    uint16_t port; // UDP; 0: SESSION_PORT
 };
 
 // Writes a frame of at least 60 bytes; returns its length. 'out' has room for SESSION_FRAME_BYTES.
 size_t session_frame_write(uint8_t *out, const struct session_end *from,
                            const struct session_end *to, const struct session_message *m);
-// Reads a frame that is addressed to 'to'; 'from' is filled in. False: it is none, or damaged.
+// Reads a frame that is addressed to 'to'; 'from' is filled in, its port, too. False: it is none,
+// or damaged.
 bool session_frame_read(const uint8_t *frame, size_t length, const struct session_end *to,
                         struct session_end *from, struct session_message *m);
 // Whom a frame is for, if it is IPv4. False: it is too short to say.

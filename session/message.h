@@ -18,7 +18,9 @@
 //                 job's first parameter server.
 //
 // Members ask, the coordinator answers; a member repeats a request whose answer is lost. All
-// messages are UDP payloads over IPv4, from port SESSION_PORT to port SESSION_PORT:
+// messages are UDP payloads over IPv4. The coordinator's port is SESSION_PORT, and so is a
+// member's; but one whose address has several members of SwitchML's jobs may ask from another port,
+// to which it is answered:
 //
 //     JOIN     member       I am here. With the cookie, once there is one; with the session's id,
 //                           once it is in one: then it asks whether that is still the present one

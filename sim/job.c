@@ -155,9 +155,9 @@ static void set_pace(struct sim_worker *w) {
 // When the gradient of the next layer comes out.
 static uint64_t gradient_at(const struct sim_worker *w) {
     const struct scn_work *work = &w->job->as->work;
-    double done = 1.0 / 3;
+    double done = work->forward / work->whole;
     for (size_t i = 0; i <= w->layer && i < work->n_layers; i++)
-        done += work->layers[i].share * 2 / 3;
+        done += work->layers[i].share * work->backward / work->whole;
     return w->started + (uint64_t)(work->compute_ns * w->stretch * done);
 }
 

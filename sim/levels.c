@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switches of a SwitchML job over several levels (p4/switchml/with_levels.p4): those on the ways
-// from its workers to the top one. Each sums what is below it, in the order of the workers.
+// The switches of a SwitchML job over several levels (p4/switchml/with_levels.p4): those on the
+// ways from its workers to the top one. Each sums what is below it, in the order of the workers.
 #include <stdlib.h>
 
 #include "base/error.h"

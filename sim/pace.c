@@ -44,10 +44,10 @@ static bool pace_may_compute(const struct sim_pace *p) {
                              : p->n_there == p->work->n_layers || p->position > 0;
 }
 
-// A third of the time is the forward pass.
 static uint64_t pace_takes(const struct sim_pace *p) {
-    return (uint64_t)(p->work->compute_ns * p->stretch * p->work->layers[pace_layer(p)].share *
-                      (p->forward ? 1 : 2) / 3);
+    const struct scn_work *work = p->work;
+    return (uint64_t)(work->compute_ns * p->stretch * work->layers[pace_layer(p)].share *
+                      (p->forward ? work->forward : work->backward) / work->whole);
 }
 
 // The layer is computed.

@@ -449,7 +449,7 @@ static bool sim_process_wants(const struct sim_app *a, const uint8_t *frame, uin
     const struct sim_process *p = (const struct sim_process *)a;
     const struct sim_key key = sim_key_of(frame, length);
     struct session_message m;
-    struct session_end self, from;
+    struct session_end self = {.port = 0}, from;
     if (!p->engine)
         return false;
     const struct sim_job *job = p->seat->job;

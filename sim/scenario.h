@@ -73,7 +73,9 @@ struct scn_work {
     uint32_t outstanding;     // constant: tensors in flight
     struct scn_layer *layers; // training
     size_t n_layers;
-    double compute_ns; // training: of an iteration
+    double compute_ns; // training: of an iteration, of whose 'whole' parts 'forward' are the
+                       // forward pass and 'backward' the backward one; usually 1 and 2 of 3
+    double forward, backward, whole;
     double jitter;     // training: compute times vary by so much (0 to 1)
     bool by_layer;     // a layer's forward pass waits for its own parameters only
     bool floats;

@@ -54,8 +54,17 @@ static void read_layers(const struct sk_at *at, struct scn_work *w) {
         w->layers[i].share = scn_number(&item, "compute_us", 0, MAX_US, 0);
         total += w->layers[i].share;
     }
-    // what is said is the backward pass of each layer; forward takes half as much
+    // what is said is the backward pass of each layer; forward takes half as much, or as said
     w->compute_ns = total * 1.5 * 1000;
+    if (sk_at_member(at, "forward_us").value) {
+        const double forward = scn_number(at, "forward_us", 0, MAX_US, 0);
+        w->compute_ns = (forward + total) * 1000;
+        if (w->compute_ns > 0) {
+            w->forward = forward;
+            w->backward = total;
+            w->whole = forward + total;
+        }
+    }
     for (size_t i = 0; i < w->n_layers; i++)
         w->layers[i].share = total > 0 ? w->layers[i].share / total : 1.0 / (double)w->n_layers;
 }
@@ -97,11 +106,16 @@ static void thin_out(struct scn_work *w, uint32_t every) {
 
 static void read_training(const struct sk_at *at, struct scn_work *w) {
     const char *model = scn_word(at, "model", NULL);
-    const struct sk_at layers = sk_at_member(at, "layers");
+    const struct sk_at layers = sk_at_member(at, "layers"), before = sk_at_member(at, "forward_us");
+    w->forward = 1;
+    w->backward = 2;
+    w->whole = 3;
     if (!model == !layers.value) {
         sk_at_fail(at, "training needs either \"model\" or \"layers\"");
         return;
     }
+    if (model && before.value)
+        sk_at_fail(&before, "is of \"layers\" only");
     if (model)
         read_model(at, model, w);
     else
@@ -132,7 +146,7 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     static const char *const training[] = {"kind",      "model",       "layers",     "iterations",
                                            "scale",     "jitter",      "compute_ms", "values",
                                            "magnitude", "start_ms",    "stop_ms",    "forward",
-                                           "every",     "collectives", NULL};
+                                           "every",     "collectives", "forward_us", NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;

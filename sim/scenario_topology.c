@@ -35,8 +35,8 @@ const char *scn_beside(const struct sk_at *at, const char *path) {
     return out;
 }
 
-// A word is a program of ours, p4/WORD/WORD.p4, and "halves", "with_levels" and "virtual" are those of
-// p4/switchml; anything with a dot or a slash is a path.
+// A word is a program of ours, p4/WORD/WORD.p4, and "halves", "with_levels" and "virtual" are those
+// of p4/switchml; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
         return scn_beside(at, word);

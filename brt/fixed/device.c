@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// The device's own tables, and those of the chip's inside, which are only listed.
+//
 // tf1.dev.device_configuration and tf2.dev.device_configuration: what the device is. It has one
 // entry, without a key. What can be set of it tells the chip's driver how to spend its time; it is
 // kept and shown, and changes no packet: members of a selector's group stand in the order in which
@@ -122,23 +124,55 @@ static enum brt_code device_reset(struct brt *b, const struct fixed_entry *e,
     return BRT_OK;
 }
 
+// ---- only listed ----
+
+static const char *const device_starts[] = {"INIT_COLD", "WARM_INIT_FAST_RECFG",
+                                            "WARM_INIT_HITLESS", NULL};
+static const struct fixed_field device_start[] = {
+    {FIXED_FIELD(1, "error", BOOL, 0), .read_only = true},
+    {FIXED_FIELD(2, "init_mode", STRING, 0), .choices = device_starts},
+    {FIXED_FIELD(3, "upgrade_agents", BOOL, 0)},
+};
+static const struct fixed_field device_stage[] = {
+    {FIXED_FIELD(0, "stage", UINT, 32), .mandatory = true}};
+static const struct fixed_field device_log_table[] = {
+    {FIXED_FIELD(1, "stage", UINT, 32), .mandatory = true},
+    {FIXED_FIELD(2, "log_tbl", UINT, 32), .mandatory = true}};
+
+#define DEVICE_SIZE(of) (sizeof(of) / sizeof *(of))
+#define DEVICE_TABLES(chip, its_data, stages)                                                      \
+    {                                                                                              \
+        {.id = 0xff060001,                                                                         \
+         .name = chip ".dev.device_configuration",                                                 \
+         .type = "DevConfigure",                                                                   \
+         .size = 1,                                                                                \
+         .data = its_data,                                                                         \
+         .n_data = DEVICE_FIELDS,                                                                  \
+         .functions = {device_get, device_set, device_reset, NULL}},                               \
+            {.id = 0xff060002,                                                                     \
+             .name = chip ".dev.warm_init",                                                        \
+             .type = "WarmInit",                                                                   \
+             .size = 1,                                                                            \
+             .data = device_start,                                                                 \
+             .n_data = DEVICE_SIZE(device_start),                                                  \
+             .why = "programs are replaced by SetForwardingPipelineConfig"},                       \
+            {.id = 0xff070001,                                                                     \
+             .name = chip ".snapshot.phv",                                                         \
+             .type = "SnapshotPhv",                                                                \
+             .size = stages,                                                                       \
+             .keys = device_stage,                                                                 \
+             .n_keys = DEVICE_SIZE(device_stage),                                                  \
+             .why = "the switch has no containers"},                                               \
+        {                                                                                          \
+            .id = 0xff070004, .name = chip ".log_tbl_counter", .type = "LogDbgCnt",                \
+            .size = (stages) == 12 ? 192 : 1280, .keys = device_log_table,                         \
+            .n_keys = DEVICE_SIZE(device_log_table), .why = "tables have no places in stages"      \
+        }                                                                                          \
+    }
+
 const struct fixed_table *fixed_device(bool tofino_2, size_t *n) {
-    static const struct fixed_table tables[] = {
-        {.id = 0xff060001,
-         .name = "tf1.dev.device_configuration",
-         .type = "DevConfigure",
-         .size = 1,
-         .data = device_data,
-         .n_data = DEVICE_FIELDS,
-         .functions = {device_get, device_set, device_reset, NULL}},
-        {.id = 0xff060001,
-         .name = "tf2.dev.device_configuration",
-         .type = "DevConfigure",
-         .size = 1,
-         .data = device_data_2,
-         .n_data = DEVICE_FIELDS,
-         .functions = {device_get, device_set, device_reset, NULL}},
-    };
-    *n = 1;
-    return &tables[tofino_2];
+    static const struct fixed_table tables[] = DEVICE_TABLES("tf1", device_data, 12);
+    static const struct fixed_table tables_2[] = DEVICE_TABLES("tf2", device_data_2, 20);
+    *n = DEVICE_SIZE(tables);
+    return tofino_2 ? tables_2 : tables;
 }

@@ -103,7 +103,8 @@ static bool fixed_get(struct brt *b, struct brt_memory *m, const struct fixed_ta
 static enum brt_code fixed_check_served(const struct fixed_table *t, bool writes,
                                         struct sk_error *err) {
     if (!t->functions.get)
-        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s' is not implemented", t->name);
+        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s' is not implemented%s%s", t->name,
+                        t->why ? ": " : "", t->why ? t->why : "");
     return writes && !t->functions.set && !t->functions.remove
                ? brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", t->name)
                : BRT_OK;

@@ -131,6 +131,7 @@ struct fixed_table {
     bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
     struct fixed_functions functions; // without 'get': only listed; without 'set': only read
+    const char *why;                  // it is only listed, for clients; may be null
 };
 
 // ---- fixed.c

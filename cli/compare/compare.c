@@ -17,16 +17,17 @@ static const char usage[] =
     "usage: silken compare [OPTION]... SETTING.json\n\n"
     "Simulates one training on one network with every system that adds up gradients: SwitchML, "
     "ATP,\n"
-    "DLCP, and hosts alone over TCP, and prints what an iteration takes and what it moves.\n"
+    "Libra, DLCP, and hosts alone over TCP, and prints what an iteration takes and what it moves.\n"
     "docs/comparison.md describes settings and columns.\n\n"
     "  --jobs N         number of processes (1)\n"
     "  --json FILE      write the results to this file ('-' is standard output)\n"
     "  --plot FILE.png  draw the times (gnuplot)\n"
     "  --bench FILE     what `make bench` wrote: processor time of hosts is computed from it\n"
+    "  --accuracy FILE  accuracies that training had (docs/comparison.md)\n"
     "  --scenarios DIR  write each system's scenario to DIR/SYSTEM.json, and run nothing\n\n"
     "The exit status is 1 if a run did not end with all its sums.\n";
 
-enum { JOBS = 256, JSON, PLOT, BENCH, SCENARIOS };
+enum { JOBS = 256, JSON, PLOT, BENCH, ACCURACY, SCENARIOS };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -34,26 +35,30 @@ static const struct option options[] = {
     {"json", required_argument, NULL, JSON},
     {"plot", required_argument, NULL, PLOT},
     {"bench", required_argument, NULL, BENCH},
+    {"accuracy", required_argument, NULL, ACCURACY},
     {"scenarios", required_argument, NULL, SCENARIOS},
     {NULL, 0, NULL, 0},
 };
 
 struct compared {
     const char *path, *json, *plot, *scenarios;
-    json_t *bench;
+    json_t *bench, *accuracy;
     unsigned jobs;
 };
 
 // ---- what came of a run ----
 
-static double mean_of_iterations(const json_t *result) {
+// Of Libra's jobs what is told are the times without computing.
+static double mean_of_iterations(const struct compare_setting *s, const json_t *result) {
     size_t i, k, m, n = 0;
     json_t *job, *worker, *us;
     double sum = 0;
     json_array_foreach(json_object_get(result, "jobs"), i, job) {
         json_array_foreach(json_object_get(job, "workers"), k, worker) {
-            json_array_foreach(json_object_get(worker, "iteration_us"), m, us) {
-                sum += json_number_value(us);
+            const json_t *batches = json_object_get(worker, "batch_us");
+            const double computing = batches ? s->sparse.compute_us : 0;
+            json_array_foreach(batches ? batches : json_object_get(worker, "iteration_us"), m, us) {
+                sum += json_number_value(us) + computing;
                 n++;
             }
         }
@@ -80,6 +85,9 @@ static void add_links(const struct compare_setting *s, const json_t *result,
         if (!to)
             continue;
         busiest = bytes > busiest ? bytes : busiest;
+        json_object_set_new(
+            r->links, name,
+            json_real(json_number_value(json_object_get(r->links, name)) + bytes * each));
         const bool from_host = name[0] == 'h', to_host = to[1] == 'h';
         const char *const number = from_host ? name + 1 : to + 2;
         if ((from_host || to_host) && !compare_is_worker(s, (uint32_t)strtoul(number, NULL, 10)))
@@ -96,6 +104,18 @@ static void add_links(const struct compare_setting *s, const json_t *result,
     r->busiest += busiest * each;
 }
 
+// Of a worker of one of Libra's jobs, an iteration.
+static double compared_pairs(const json_t *job) {
+    double pairs = 0, batches = 0;
+    size_t i;
+    json_t *worker;
+    json_array_foreach(json_object_get(job, "workers"), i, worker) {
+        pairs += compared_number(worker, "pairs");
+        batches += compared_number(worker, "batches");
+    }
+    return batches > 0 ? pairs / batches : 0;
+}
+
 static void add_jobs(const struct compare_setting *s, const json_t *result, struct compare_row *r) {
     size_t i;
     json_t *job;
@@ -106,6 +126,7 @@ static void add_jobs(const struct compare_setting *s, const json_t *result, stru
             compared_number(job, "retransmissions") / ((double)s->seeds * (double)s->iterations);
         elements += compared_number(dlcp, "elements");
         lost += compared_number(dlcp, "elements_lost");
+        r->pairs += compared_pairs(job) / (double)s->seeds;
     }
     r->lost += elements > 0 ? lost / elements / (double)s->seeds : 0;
 }
@@ -139,8 +160,9 @@ static int run_seeds(const struct compare_setting *s, const struct compared *c,
     double *us = calloc(s->seeds, sizeof *us);
     if (!us)
         abort();
+    row->links = json_object();
     json_array_foreach(r.results, i, result) {
-        us[i] = mean_of_iterations(result);
+        us[i] = mean_of_iterations(s, result);
         add_links(s, result, row);
         add_jobs(s, result, row);
     }
@@ -177,7 +199,8 @@ static int run_system(struct compare_setting *s, const struct compared *c, const
         programs[i] = cli_load_program(&opt);
         status = programs[i] ? EXIT_GOOD : EXIT_UNUSABLE;
     }
-    s->computing_us = sc->jobs[0].work.compute_ns / 1000;
+    s->computing_us =
+        s->sparse.parameters ? s->sparse.compute_us : sc->jobs[0].work.compute_ns / 1000;
     if (status == EXIT_GOOD)
         status = run_seeds(s, c, sc, programs, row);
     for (size_t i = 0; programs && i < sc->n_programs; i++)
@@ -210,7 +233,8 @@ static int compare_all(struct compare_setting *s, const struct compared *c,
             c->scenarios ? write_scenario(c, scenario) : run_system(s, c, scenario, &rows[i]);
         worst = status > worst ? status : worst;
         rows[i].memory = compare_memory(s, system);
-        rows[i].host_us = compare_host_us(system, rows[i].packets, c->bench);
+        rows[i].host_us = compare_host_us(system, &rows[i], c->bench);
+        rows[i].accuracy = compare_accuracy(c->accuracy, system, rows[i].lost);
         json_decref(scenario);
     }
     return worst;
@@ -238,6 +262,7 @@ static int compare_tell(const struct compare_setting *s, const struct compared *
 static int compare_take(struct compared *c, int option) {
     uint64_t n;
     json_error_t error;
+    struct sk_error err;
     switch (option) {
     case JOBS:
         if (!cli_decimal(optarg, 1, 256, &n))
@@ -254,6 +279,10 @@ static int compare_take(struct compared *c, int option) {
     case SCENARIOS:
         c->scenarios = optarg;
         return 0;
+    case ACCURACY:
+        json_decref(c->accuracy);
+        c->accuracy = compare_accuracy_read(optarg, &err);
+        return c->accuracy ? 0 : cli_misused("compare", "%s", err.text);
     default:
         json_decref(c->bench);
         c->bench = json_load_file(optarg, 0, &error);
@@ -279,6 +308,8 @@ static int compare_setting_run(const struct compared *c) {
         const int told = compare_tell(s, c, rows);
         status = told > status ? told : status;
     }
+    for (size_t i = 0; i < COMPARE_SYSTEMS; i++)
+        json_decref(rows[i].links);
     compare_setting_free(s);
     return status;
 }
@@ -313,5 +344,6 @@ int cmd_compare(int argc, char **argv) {
         }
     }
     json_decref(c.bench);
+    json_decref(c.accuracy);
     return status;
 }

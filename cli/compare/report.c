@@ -21,15 +21,16 @@ void compare_print(const struct compare_setting *s, const struct compare_row *ro
             s->jobs, s->jobs > 1 ? "s" : "", (unsigned long long)s->iterations,
             (unsigned long long)s->seeds, s->transport);
     fprintf(out, "computing alone takes %.3f ms an iteration\n\n", s->computing_us / 1000);
-    fprintf(out, "%-13s %10s %10s %10s %9s %9s %9s %9s %7s %7s %9s %9s\n", "", "iteration", "least",
-            "greatest", "out", "in", "trunks", "busiest", "again", "lost", "memory", "host");
-    fprintf(out, "%-13s %10s %10s %10s %9s %9s %9s %9s %7s %7s %9s %9s\n", "", "ms", "ms", "ms",
-            "MB", "MB", "MB", "MB", "packets", "%", "MB", "ms");
+    fprintf(out, "%-14s %10s %10s %10s %9s %9s %9s %9s %7s %7s %9s %9s %8s\n", "", "iteration",
+            "least", "greatest", "out", "in", "trunks", "busiest", "again", "lost", "memory",
+            "host", "accuracy");
+    fprintf(out, "%-14s %10s %10s %10s %9s %9s %9s %9s %7s %7s %9s %9s %8s\n", "", "ms", "ms", "ms",
+            "MB", "MB", "MB", "MB", "packets", "%", "MB", "ms", "%");
     for (size_t i = 0; i < COMPARE_SYSTEMS; i++) {
         const struct compare_row *r = &rows[i];
         if (!s->wanted[i])
             continue;
-        fprintf(out, "%-13s", compare_names[i]);
+        fprintf(out, "%-14s", compare_names[i]);
         if (r->refused) {
             fprintf(out, "  %s\n", r->refused);
             continue;
@@ -45,6 +46,7 @@ void compare_print(const struct compare_setting *s, const struct compare_row *ro
         report_cell(out, 7, 3, r->lost * 100, i == COMPARE_DLCP || i == COMPARE_DLCP_RING);
         report_cell(out, 9, 3, r->memory / MB, r->memory > 0);
         report_cell(out, 9, 3, r->host_us / 1000, r->host_us > 0);
+        report_cell(out, 8, 2, r->accuracy, r->accuracy > 0);
         fputc('\n', out);
     }
 }
@@ -76,6 +78,9 @@ json_t *compare_json(const struct compare_setting *s, const struct compare_row *
             json_object_set_new(one, "switch_bytes", json_real(r->memory));
         if (r->host_us > 0)
             json_object_set_new(one, "host_us", json_real(r->host_us));
+        if (r->accuracy > 0)
+            json_object_set_new(one, "accuracy", json_real(r->accuracy));
+        json_object_set(one, "link_bytes", r->links);
     }
     json_object_set_new(o, "computing_us", json_real(s->computing_us));
     json_object_set_new(o, "systems", systems);

@@ -8,9 +8,14 @@
 #include "base/json.h"
 #include "cli/compare/compare.h"
 
-const char *const compare_names[] = {"switchml",  "atp",          "dlcp",    "dlcp ring",
-                                     "servers",   "ring",         "halving", "tree",
+const char *const compare_names[] = {"switchml",  "switchml f16", "atp",     "libra",
+                                     "dlcp",      "dlcp ring",    "servers", "sparse servers",
+                                     "ring",      "gather pairs", "halving", "tree",
                                      "two trees", "hierarchical", NULL};
+
+bool compare_for_sparse(enum compare_system system) {
+    return system == COMPARE_LIBRA || system == COMPARE_SPARSE_SERVERS || system == COMPARE_GATHER;
+}
 
 static char *setting_text(const struct sk_at *at, const char *key, const char *otherwise) {
     const struct sk_at m = sk_at_member(at, key);
@@ -58,19 +63,103 @@ static void setting_network(const struct sk_at *at, struct compare_setting *s) {
         sk_at_fail(&n, "has one worker; there must be two");
 }
 
+static double setting_real(const struct sk_at *at, const char *key, double min, double max,
+                           double otherwise) {
+    const struct sk_at m = sk_at_member(at, key);
+    const double x = json_number_value(m.value);
+    if (m.value && (!json_is_number(m.value) || !(x >= min && x <= max))) {
+        sk_at_fail(&m, "must be a number from %g to %g", min, max);
+        return otherwise;
+    }
+    return m.value ? x : otherwise;
+}
+
+// A table: hosts that do not know that its gradients are sparse send all of it when the batch is
+// computed.
+static void setting_sparse(const struct sk_at *work, struct compare_setting *s) {
+    static const char *const keys[] = {"parameters", "zipf", "draws", "hot", NULL};
+    static const char *const no[] = {"scale", "every", NULL};
+    const struct sk_at at = sk_at_member(work, "sparse"), hot = sk_at_member(&at, "hot");
+    struct compare_sparse *p = &s->sparse;
+    if (!json_is_object(at.value)) {
+        sk_at_fail(&at, "must be an object");
+        return;
+    }
+    sk_at_keys(&at, keys);
+    for (size_t i = 0; no[i]; i++) {
+        const struct sk_at m = sk_at_member(work, no[i]);
+        if (m.value)
+            sk_at_fail(&m, "is not for \"sparse\"");
+    }
+    p->parameters = setting_number(&at, "parameters", 1, 250000000, 1000000);
+    p->zipf = setting_real(&at, "zipf", 0.1, 3, 1);
+    p->draws = setting_number(&at, "draws", 1, 1000000, 1000);
+    p->hot = setting_number(&at, "hot", 1, 262144, p->parameters < 30000 ? p->parameters : 30000);
+    p->compute_us = 1000 * setting_real(work, "compute_ms", 0, 3600000, 0);
+    p->jitter = setting_real(work, "jitter", 0, 1, 0);
+    if (p->hot > p->parameters)
+        sk_at_fail(&hot, "is more than there are parameters");
+    json_object_set_new(s->work, "layers",
+                        json_pack("[{s:I, s:f}]", "bytes", (json_int_t)p->parameters * 4,
+                                  "compute_us", p->compute_us));
+    json_object_set_new(s->work, "forward_us", json_integer(0));
+    json_object_del(s->work, "sparse");
+    json_object_del(s->work, "compute_ms");
+}
+
+// A file beside the setting.
+static char *setting_beside(const char *path, const char *name) {
+    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
+    char *out = malloc((slash ? (size_t)(slash - path) + 1 : 0) + strlen(name) + 1);
+    if (!out)
+        abort();
+    memcpy(out, path, slash ? (size_t)(slash - path) + 1 : 0);
+    strcpy(out + (slash ? slash - path + 1 : 0), name);
+    return out;
+}
+
+static void setting_tensors(const struct sk_at *work, struct compare_setting *s) {
+    const struct sk_at m = sk_at_member(work, "tensors");
+    const char *name = sk_at_string(&m, true);
+    size_t length;
+    if (!name)
+        return;
+    char *path = setting_beside(m.doc->name, name);
+    struct sk_error err;
+    char *text = sk_read_regular_file(path, &length, &err);
+    json_t *layers = text ? compare_tensors_parse(path, text, length, &err) : NULL;
+    if (!layers)
+        sk_at_fail(&m, "%s", err.text);
+    json_object_update(s->work, layers);
+    json_object_del(s->work, "tensors");
+    json_decref(layers);
+    free(text);
+    free(path);
+}
+
 static void setting_work(const struct sk_at *at, struct compare_setting *s) {
-    static const char *const keys[] = {"model",      "layers",     "scale",  "every",
-                                       "compute_ms", "iterations", "jitter", NULL};
+    static const char *const keys[] = {"model", "layers", "tensors",    "sparse",     "scale",
+                                       "every", "jitter", "compute_ms", "iterations", NULL};
+    static const char *const kinds[] = {"model", "layers", "tensors", "sparse", NULL};
     const struct sk_at w = sk_at_member(at, "work");
+    unsigned n = 0;
     if (!json_is_object(w.value)) {
         sk_at_fail(w.value ? &w : at, w.value ? "must be an object" : "needs \"work\"");
         return;
     }
     sk_at_keys(&w, keys);
+    for (size_t i = 0; kinds[i]; i++)
+        n += json_object_get(w.value, kinds[i]) != NULL;
+    if (n != 1)
+        sk_at_fail(&w, "needs one of model, layers, tensors, sparse");
     s->iterations = setting_number(&w, "iterations", 1, 1000, 3);
     s->work = json_deep_copy(w.value);
     json_object_set_new(s->work, "kind", json_string("training"));
     json_object_set_new(s->work, "iterations", json_integer((json_int_t)s->iterations));
+    if (!at->doc->failed && json_object_get(w.value, "tensors"))
+        setting_tensors(&w, s);
+    if (!at->doc->failed && json_object_get(w.value, "sparse"))
+        setting_sparse(&w, s);
 }
 
 static void setting_systems(const struct sk_at *at, struct compare_setting *s) {
@@ -78,7 +167,7 @@ static void setting_systems(const struct sk_at *at, struct compare_setting *s) {
     size_t n;
     const char *const *names = sk_at_strings(&list, &n);
     for (size_t k = 0; k < COMPARE_SYSTEMS; k++)
-        s->wanted[k] = !list.value;
+        s->wanted[k] = !list.value && (s->sparse.parameters || !compare_for_sparse(k));
     for (size_t i = 0; i < n; i++) {
         const struct sk_at one = sk_at_item(&list, i);
         size_t k = 0;
@@ -86,8 +175,9 @@ static void setting_systems(const struct sk_at *at, struct compare_setting *s) {
             k++;
         if (!compare_names[k])
             sk_at_fail(&one,
-                       "'%s' is not one of switchml, atp, dlcp, dlcp ring, servers, ring, "
-                       "halving, tree, two trees, hierarchical",
+                       "'%s' is not one of switchml, switchml f16, atp, libra, dlcp, dlcp ring, "
+                       "servers, sparse servers, ring, gather pairs, halving, tree, two trees, "
+                       "hierarchical",
                        names[i]);
         else
             s->wanted[k] = true;
@@ -123,11 +213,16 @@ static void setting_rest(const struct sk_at *at, struct compare_setting *s) {
 struct compare_setting *compare_setting_read(const char *path, struct sk_error *err) {
     size_t length;
     char *text = sk_read_regular_file(path, &length, err);
-    json_t *value = text ? sk_json_parse(path, text, length, err) : NULL;
-    if (!value) {
-        free(text);
+    struct compare_setting *s = text ? compare_setting_parse(path, text, length, err) : NULL;
+    free(text);
+    return s;
+}
+
+struct compare_setting *compare_setting_parse(const char *path, const char *text, size_t length,
+                                              struct sk_error *err) {
+    json_t *value = sk_json_parse(path, text, length, err);
+    if (!value)
         return NULL;
-    }
     struct sk_json doc = {.name = path, .text = text, .length = length, .err = err};
     const struct sk_at top = {.doc = &doc, .value = value};
     struct compare_setting *s = calloc(1, sizeof *s);
@@ -145,7 +240,6 @@ struct compare_setting *compare_setting_read(const char *path, struct sk_error *
     }
     sk_json_release(&doc);
     json_decref(value);
-    free(text);
     if (!doc.failed)
         return s;
     compare_setting_free(s);

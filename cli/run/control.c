@@ -398,6 +398,7 @@ bool run_control_start(struct run *r) {
     atomic_init(&r->control.ended, false);
     if (r->config->telemetry)
         telemetry_begin();
+    run_watchdog_begin(r);
     r->control.stats_from = run_now();
     r->control.stats_due = r->control.stats_from + STATS_INTERVAL_NS;
     if (pthread_attr_init(&attr))

@@ -68,8 +68,9 @@ struct run_control {
     atomic_bool ended; // the lcores are, or never were
     uint64_t watchdog_due, server_due, jobs_due, stats_due, stats_from, idle_due, links_due,
         reopen_due;
-    uint64_t worked; // when there was something to do last
-    uint64_t looked; // at the control socket
+    uint64_t watchdog_ns; // between two answers to systemd; 0: it does not ask
+    uint64_t worked;      // when there was something to do last
+    uint64_t looked;      // at the control socket
     bool is_unasked; // the last wait would have ended for the control socket, and did for others
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners
@@ -358,6 +359,7 @@ int run_enable_port(struct run *r, uint16_t port, bool enabled);
 // ---- service.c
 void run_notify(const char *what); // to systemd, if there is one that waits for it
 void run_notify_reloading(void);
+void run_watchdog_begin(struct run *r); // before the control thread
 void run_watchdog(struct run *r, uint64_t now);
 // Drops privileges after everything is open. False after a message.
 bool run_service_start(struct run *r);

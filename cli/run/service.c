@@ -57,9 +57,13 @@ static uint64_t watchdog_interval(void) {
     return strtoull(us, NULL, 10) * 1000 / 2;
 }
 
+void run_watchdog_begin(struct run *r) {
+    r->control.watchdog_ns = watchdog_interval();
+}
+
 // Who answers it has stopped all lcores and let them go on: they run.
 void run_watchdog(struct run *r, uint64_t now) {
-    const uint64_t interval = watchdog_interval();
+    const uint64_t interval = r->control.watchdog_ns;
     if (!interval || now < r->control.watchdog_due)
         return;
     run_pause(r);

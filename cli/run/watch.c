@@ -24,7 +24,7 @@
 #define LOOK_NS     UINT64_C(1000000000) // for alarms
 #define SCAN_NS     UINT64_C(125000000)  // of some aggregators: of all in two seconds
 #define SCAN_CELLS  4096u
-#define KNOWN_NS    UINT64_C(1000000) // how old the number of interruptions before a pause may be
+#define KNOWN_NS    UINT64_C(10000000) // how old the number of interruptions before a pause may be
 
 struct run_watch {
     struct http_server *http;     // null: no one listens

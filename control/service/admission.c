@@ -136,6 +136,11 @@ static int adm_fits(const struct admission *a, const struct admission_job *job,
         return sk_fail(err,
                        "the other workers of job '%s' have %u queue pairs for RoCEv2, this one %u",
                        job->name, adm_pairs(job), r->roce.pairs);
+    if (r->port != job->port && (r->port == 0 || job->port == 0))
+        return sk_fail(err,
+                       "some of the workers of job '%s' use UDP port %u, and others the one that "
+                       "the service gives",
+                       job->name, r->port ? r->port : job->port);
     if (r->port != job->port)
         return sk_fail(err, "the other workers of job '%s' use UDP port %u, this one uses %u",
                        job->name, job->port, r->port);
@@ -301,11 +306,52 @@ static bool adm_complete(const struct admission_job *job) {
     return true;
 }
 
+// ---- ports ----
+
+static bool adm_share_address(const struct admission_job *a, const struct admission_job *b) {
+    for (uint32_t i = 0; i < a->workers; i++)
+        for (uint32_t k = 0; k < b->workers; k++)
+            if (a->members[i].request.ip == b->members[k].request.ip)
+                return true;
+    return false;
+}
+
+static bool adm_has_port(const struct admission_job *job, uint16_t port) {
+    return job->port == port || job->session_port == port;
+}
+
+// Whether a job that the switch has uses one of the ports at an address of this one's.
+static bool adm_ports_taken(const struct admission *a, const struct admission_job *job,
+                            uint16_t port, uint16_t session_port) {
+    for (size_t i = 0; i < a->n; i++)
+        if (a->list[i]->state != ADMISSION_WAITING && adm_share_address(a->list[i], job) &&
+            (adm_has_port(a->list[i], port) || adm_has_port(a->list[i], session_port)))
+            return true;
+    return false;
+}
+
+// Every job of the list takes one pair at most, so that one is free. Workers that have chosen a
+// port have the usual one for sessions.
+static void adm_give_ports(const struct admission *a, struct admission_job *job) {
+    uint16_t port = ADMISSION_PORT, session_port = ADMISSION_SESSION_PORT;
+    if (job->port != 0) {
+        job->session_port = session_port;
+        return;
+    }
+    for (uint16_t next = ADMISSION_PORTS; adm_ports_taken(a, job, port, session_port); next += 2) {
+        port = next;
+        session_port = (uint16_t)(next + 1);
+    }
+    job->port = port;
+    job->session_port = session_port;
+}
+
 // ---- time ----
 
 static void adm_admit(struct admission *a, struct admission_job *job, uint64_t now) {
     struct sk_error err = {.text = ""};
     char sentence[640];
+    adm_give_ports(a, job);
     if (a->ops.add(a->aux, job, &err)) {
         snprintf(sentence, sizeof sentence, "the switch does not admit job '%s': %s", job->name,
                  err.text);
@@ -391,6 +437,8 @@ json_t *admission_json(const struct admission *a, uint64_t now_ns) {
                                 states[job->state], "workers", (int)job->workers, "seconds",
                                 (json_int_t)((now_ns - job->since) / SECOND), "missing", missing,
                                 "members", members);
+        if (job->state != ADMISSION_WAITING)
+            json_object_set_new(one, "port", json_integer(job->port));
         if (*job->why)
             json_object_set_new(one, "why", json_string(job->why));
         json_array_append_new(list, one);

@@ -24,6 +24,14 @@
 #define ADMISSION_JOBS    256u
 #define ADMISSION_NAME    64u
 
+// UDP ports of a job's workers, for results and for messages about sessions: those that all workers
+// have who are told nothing, or, where an address has them already, the first free pair from
+// ADMISSION_PORTS on, one for each job. They are below those that a system gives to sockets that do
+// not care.
+#define ADMISSION_PORT         0xbee0u // SwitchML's
+#define ADMISSION_SESSION_PORT 0xbedfu // session/message.h's
+#define ADMISSION_PORTS        0x7000u
+
 // Queue pairs of a worker by RoCEv2, and the memory that they write.
 #define ADMISSION_PAIRS 64u
 struct admission_roce {
@@ -36,8 +44,8 @@ struct admission_roce {
 struct admission_request {
     char job[ADMISSION_NAME];
     uint32_t rank, workers;
-    uint32_t ip; // host order
-    uint16_t port;
+    uint32_t ip;   // host order
+    uint16_t port; // 0: as the service gives it
     bool has_mac;
     uint8_t mac[6];
     uint32_t slots; // 0: as the service has it
@@ -70,7 +78,8 @@ struct admission_job {
     char name[ADMISSION_NAME];
     enum admission_state state;
     uint32_t workers, slots;
-    uint16_t port;
+    uint16_t port;         // 0: not given yet
+    uint16_t session_port; // of the workers; 0: likewise
     uint64_t since, looked,
         ends;                  // of the state; when places were looked for; when 'ending' is over
     uint32_t number, elements; // given
@@ -117,8 +126,8 @@ void admission_end(struct admission *a, void *owner, uint64_t now_ns);
 // Somebody has removed the job from the switch.
 void admission_removed(struct admission *a, const char *name);
 void admission_run(struct admission *a, uint64_t now_ns);
-// An array: name, state, workers, missing, seconds, members, and what it waits for. A new
-// reference.
+// An array: name, state, workers, missing, seconds, members, what it waits for, and of a job that
+// the switch has its workers' UDP port. A new reference.
 json_t *admission_json(const struct admission *a, uint64_t now_ns);
 struct admission_counts admission_counts(const struct admission *a);
 

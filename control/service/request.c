@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "control/service/service.h"
 
-#define UDP_PORT   0xbee0u // SwitchML's
 #define MOST_SLOTS 8192u
 #define LEAST_PORT 1024u
 #define SWITCHML   "switchml"
@@ -84,7 +83,7 @@ static void request_read(const struct sk_at *root, uint32_t from, struct admissi
     if (kind_text && !roce && strcmp(kind_text, SWITCHML) != 0)
         sk_at_fail(&kind,
                    "it must be " SWITCHML " or " ROCE ": the service admits jobs of no other kind");
-    out->port = port.value ? (uint16_t)sk_at_between(&port, true, LEAST_PORT, 65535) : UDP_PORT;
+    out->port = port.value ? (uint16_t)sk_at_between(&port, true, LEAST_PORT, 65535) : 0;
     if (roce)
         request_roce(root, out);
     else

@@ -110,12 +110,13 @@ static void svc_admitted(void *owner, const struct admission_job *job, uint32_t 
     char ip[16], to_ip[16], mac[SK_MAC_TEXT], to_mac[SK_MAC_TEXT];
     const bool roce = m->request.roce.pairs > 0;
     json_t *reply = json_pack(
-        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:s, s:i}", "state", "admitted",
-        "job", job->name, "rank", (int)rank, "workers", (int)job->workers, "number",
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:i}", "state",
+        "admitted", "job", job->name, "rank", (int)rank, "workers", (int)job->workers, "number",
         (int)job->number, "slots", (int)job->slots, "elements", (int)job->elements, "worker_ip",
         svc_ip(m->request.ip, ip), "worker_mac", sk_mac_text(p->mac, mac), "worker_port",
-        (int)job->port, "switch_ip", svc_ip(p->switch_ip, to_ip), "switch_mac",
-        sk_mac_text(p->switch_mac, to_mac), "switch_port", roce ? (int)job->port : 0xbee0);
+        (int)job->port, "session_port", (int)job->session_port, "switch_ip",
+        svc_ip(p->switch_ip, to_ip), "switch_mac", sk_mac_text(p->switch_mac, to_mac),
+        "switch_port", roce ? (int)job->port : 0xbee0);
     if (roce) {
         json_object_set_new(reply, "queue_pair", json_integer(p->queue_pair));
         json_object_set_new(reply, "psn", json_integer(p->psn));

@@ -9,7 +9,8 @@
 //      "kind": "switchml",             or "switchml-roce"; without: this
 //      "ip": "10.0.10.2",              the worker's in the switch's network; without: where it
 //                                      connects from
-//      "port": 48864,                  its UDP port, the same of all workers; without: 48864
+//      "port": 48864,                  its UDP port, the same of all workers; without: 48864, or
+//                                      another if a job at one of the addresses has that
 //      "mac": "02:00:00:00:10:00",     if known: the switch must find the same; without: as the
 //                                      switch finds it
 //      "slots": 64,                    of the pool, the same of all workers; without: as the
@@ -23,9 +24,9 @@
 //     {"state": "waiting", "missing": [1]}       for these ranks; again when it changes
 //     {"state": "admitted", "job": "resnet", "rank": 0, "workers": 2, "number": 0, "slots": 64,
 //      "elements": 64,
-//      "worker_ip": ..., "worker_mac": ..., "worker_port": 48864, "switch_ip": ..., "switch_mac":
-//      ...,
-//      "switch_port": 48864}           of switchml-roce also "queue_pair", the switch's first one,
+//      "worker_ip": ..., "worker_mac": ..., "worker_port": 48864, "session_port": 48863,
+//      "switch_ip": ..., "switch_mac": ..., "switch_port": 48864}
+//                                      of switchml-roce also "queue_pair", the switch's first one,
 //                                      and "psn", of the first packet that comes from it
 //     {"error": "worker 1 of job 'resnet' (10.0.10.3) is gone: its connection was closed"}
 //

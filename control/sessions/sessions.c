@@ -324,7 +324,7 @@ static void hear_worker(struct sessions *s, const struct session_end *said,
     if (!known || s->excepted[0][m->job])
         return; // nobody knows where an answer had to go
     // Where its results go, too: whoever has sent this, the worker gets the answer.
-    struct session_end worker = {.ip = said->ip};
+    struct session_end worker = {.ip = said->ip, .port = said->port};
     memcpy(worker.mac, w.mac, sizeof worker.mac);
     struct sessions_job *j = &switchml_job(s, m->job, &w)->sessions;
     if (m->role != SESSION_WORKER || m->rank == w.rank) {

@@ -181,7 +181,7 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *f) {
         return;
     const uint8_t *u = p.bytes + p.upper;
     const uint32_t bytes = get16(u + 4);
-    if (get16(u) != SESSION_PORT || get16(u + 2) != SESSION_PORT || bytes < UDP ||
+    if (get16(u) == 0 || get16(u + 2) != SESSION_PORT || bytes < UDP ||
         bytes > p.length - p.upper ||
         (get16(u + 6) && ip_upper_checksum(&p.src, &p.dst, PROTOCOL_UDP, u, bytes)) ||
         !session_read(&m, u + UDP, bytes - UDP))
@@ -189,7 +189,7 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *f) {
     struct jobs_job *job = jobs_sessions_job_of(tor_jobs(t), &m);
     if (!job || !job->has_sessions || !job->placed)
         return;
-    struct session_end from = {.ip = ipv4_of(&p.src)};
+    struct session_end from = {.ip = ipv4_of(&p.src), .port = get16(u)};
     memcpy(from.mac, f->bytes + 6, sizeof from.mac);
     if (may_say(job, &m, f, &p))
         sessions_job_hear(&job->sessions, &from, &m, t->now);

@@ -75,8 +75,8 @@ def address(machine):
 def whole_checksums(interface):
     """What leaves by this interface has its checksums, which nothing behind a veth would fill in."""
     value = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_STXCSUM, 0))
-    fcntl.ioctl(socket.socket(), SIOCETHTOOL,
-                struct.pack("16sP", interface.encode(), ctypes.addressof(value)).ljust(40, b"\0"))
+    with socket.socket() as s:
+        fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP", interface.encode(), ctypes.addressof(value)).ljust(40, b"\0"))
 
 
 class Machines:

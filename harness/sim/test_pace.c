@@ -19,6 +19,9 @@ static struct scn_work work_of(bool by_layer) {
                              .layers = layers,
                              .n_layers = 2,
                              .compute_ns = 12000,
+                             .forward = 1,
+                             .backward = 2,
+                             .whole = 3,
                              .by_layer = by_layer};
 }
 
@@ -55,6 +58,20 @@ static void test_gradients_come_out_last_layer_first(void **state) {
     pace_parameters(&p, 1);
     pace_parameters(&p, 0);
     assert_true(pace_done(&p));
+    pace_free(&p);
+}
+
+static void test_a_forward_pass_of_its_own_length(void **state) {
+    struct scn_work work = work_of(false);
+    struct sim_pace p;
+    uint64_t now = 0;
+    (void)state;
+    work.forward = 0;
+    work.backward = work.whole = 12000;
+    pace_init(&p, &work, 1);
+    expect(&p, &now, PACE_BEGINS, 0, 0);
+    expect(&p, &now, PACE_GRADIENT, 0, 9000);
+    expect(&p, &now, PACE_GRADIENT, 1, 12000);
     pace_free(&p);
 }
 
@@ -97,6 +114,7 @@ static void test_a_layer_waits_for_its_own(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_come_out_last_layer_first),
+        cmocka_unit_test(test_a_forward_pass_of_its_own_length),
         cmocka_unit_test(test_all_wait_for_all),
         cmocka_unit_test(test_a_layer_waits_for_its_own),
     };

@@ -161,6 +161,9 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\"}}]}",
          "jobs[0].work: training needs either \"model\" or \"layers\""},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\","
+         " \"model\": \"vgg16\", \"forward_us\": 5}}]}",
+         "jobs[0].work.forward_us: is of \"layers\" only"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\","
          " \"model\": \"gpt\"}}]}",
          "jobs[0].work.model: there is no model 'gpt'; the models are: alexnet, "},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"gbps\": 1e-30}]}",

@@ -153,6 +153,8 @@ static int open_sockets(struct sk_transport **transport, const struct silken_con
     int rc = sk_station_resolve(&station, f, i, l, why, why_cap);
     struct sk_transport_station at = {.self = station.worker, .single = f->no_segments};
 
+    if (f->lease)
+        at.session_port = sk_lease_session_port(f->lease);
     if (sk_station_is_shared(f)) {
         at.peer = station.fabric;
         at.lane = i;

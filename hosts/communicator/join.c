@@ -29,7 +29,7 @@ bool sk_join_message(const uint8_t *frame, size_t len, const struct sk_endpoint 
     const struct session_end to = join_end_of(self);
     struct session_end sender;
 
-    if (!session_frame_read(frame, len, &to, &sender, m))
+    if (!session_frame_read(frame, len, &to, &sender, m) || sender.port != SESSION_PORT)
         return false;
     memcpy(from->mac, sender.mac, sizeof from->mac);
     from->ip = sender.ip;

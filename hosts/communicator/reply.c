@@ -159,6 +159,7 @@ bool sk_reply_read(struct sk_reply *reply, const char *line, size_t len) {
         {"slots", NULL, NULL, 0, &reply->slots},
         {"elements", NULL, NULL, 0, &reply->elements},
         {"worker_port", NULL, NULL, 0, &reply->worker_port},
+        {"session_port", NULL, NULL, 0, &reply->session_port},
         {"switch_port", NULL, NULL, 0, &reply->switch_port},
         {"queue_pair", NULL, NULL, 0, &reply->queue_pair},
         {"psn", NULL, NULL, 0, &reply->psn},

@@ -17,7 +17,7 @@ struct sk_reply {
     char error[700];   // cut to that
     char missing[200]; // ranks, as "1, 3"
     char worker_ip[16], worker_mac[18], switch_ip[16], switch_mac[18];
-    uint32_t number, slots, elements, worker_port, switch_port; // 0 if it does not say
+    uint32_t number, slots, elements, worker_port, session_port, switch_port; // 0: it does not say
     uint32_t queue_pair, psn; // by RoCEv2: the switch's first one, and its first packet; likewise
 };
 

@@ -334,8 +334,9 @@ static int fill_config(struct silken_config *config, const struct silken_service
     const struct sk_reply *r = &l->reply;
 
     if (r->number > UINT8_MAX || r->slots == 0 || r->elements == 0 || r->elements > UINT16_MAX ||
-        r->worker_port > UINT16_MAX || r->switch_port > UINT16_MAX || !r->worker_ip[0] ||
-        !r->worker_mac[0] || !r->switch_ip[0] || !r->switch_mac[0]) {
+        r->worker_port > UINT16_MAX || r->session_port > UINT16_MAX ||
+        r->switch_port > UINT16_MAX || !r->worker_ip[0] || !r->worker_mac[0] || !r->switch_ip[0] ||
+        !r->switch_mac[0]) {
         return service_fail(why, cap, SILKEN_ERR_REFUSED,
                             "the job service's answer is not complete", "");
     }
@@ -447,6 +448,10 @@ const char *sk_lease_over(struct silken_lease *l, uint64_t now) {
         service_look_at(l);
     pthread_mutex_unlock(&l->lock);
     return atomic_load(&l->over) ? l->why : NULL;
+}
+
+uint16_t sk_lease_session_port(const struct silken_lease *l) {
+    return (uint16_t)l->reply.session_port;
 }
 
 void sk_lease_free(struct silken_lease *l, bool done) {

@@ -66,6 +66,9 @@ struct sk_transport_station {
     struct sk_endpoint peer;
     unsigned lane, lanes;
     bool single; // frames go to the kernel one by one
+    // The kernel's port for frames from and to SESSION_PORT, of a station whose address has several
+    // of a kind; 0: SESSION_PORT.
+    uint16_t session_port;
 };
 
 struct sk_transport_stats {

@@ -4,7 +4,8 @@
 // address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel
 // makes, and what is received gets headers back, as if it had come by Ethernet.
 //
-// Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT.
+// Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT,
+// or to another that stands for it.
 // Neither is connected: answers come from several ports of the switch, and an ICMP error must not
 // end a job.
 //
@@ -450,11 +451,17 @@ static void udp_say_bind(char *why, size_t why_cap, uint32_t ip, uint16_t port) 
              ip >> 16 & 255, ip >> 8 & 255, ip & 255, port, strerror(errno), hint);
 }
 
+static uint16_t udp_kernel_port(const struct sk_transport_station *station, unsigned which) {
+    const uint16_t session = station->session_port ? station->session_port : SESSION_PORT;
+
+    return which == UDP_SESSION ? session : station->self.port;
+}
+
 static bool udp_open_socket(struct udp_transport *u, unsigned which,
                             const struct sk_transport_station *station) {
     struct udp_socket *s = &u->socket[which];
 
-    s->fd = udp_bound_socket(station, s->port);
+    s->fd = udp_bound_socket(station, udp_kernel_port(station, which));
     if (s->fd < 0)
         return false;
     if (which == UDP_SESSION) {
@@ -479,7 +486,7 @@ static int udp_open(struct sk_transport **t, const struct sk_transport_station *
     u->socket[UDP_SESSION] = (struct udp_socket){.fd = -1, .port = SESSION_PORT};
     for (unsigned i = 0; i < UDP_SOCKETS; i++)
         if (!udp_open_socket(u, i, station)) {
-            udp_say_bind(why, why_cap, station->self.ip, u->socket[i].port);
+            udp_say_bind(why, why_cap, station->self.ip, udp_kernel_port(station, i));
             udp_close(&u->base);
             return SILKEN_ERR_TRANSPORT;
         }

@@ -64,6 +64,14 @@ class Config(ctypes.Structure):
                 ("audiences", ctypes.c_bool), ("f16", ctypes.c_bool), ("no_segments", ctypes.c_bool)]
 
 
+class Service(ctypes.Structure):
+    """struct silken_service."""
+    _fields_ = [("controller", ctypes.c_char_p), ("token", ctypes.c_char_p), ("token_file", ctypes.c_char_p),
+                ("job", ctypes.c_char_p), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
+                ("ip", ctypes.c_char_p), ("mac", ctypes.c_char_p), ("port", ctypes.c_uint16),
+                ("slots", ctypes.c_uint32), ("wait_ms", ctypes.c_uint32)]
+
+
 class DlcpStats(ctypes.Structure):
     """struct silken_dlcp_job_stats."""
     _fields_ = [(name, ctypes.c_uint64) for name in (
@@ -94,6 +102,10 @@ def declare(lib):
     lib.silken_open.argtypes = [ctypes.POINTER(comm), ctypes.POINTER(Config), ctypes.c_char_p,
                                 ctypes.c_size_t]
     lib.silken_config_admit.argtypes = [ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t]
+    lib.silken_service_from_env.restype = ctypes.c_bool
+    lib.silken_service_from_env.argtypes = [ctypes.POINTER(Service)]
+    lib.silken_config_from_service.argtypes = [ctypes.POINTER(Config), ctypes.POINTER(Service), ctypes.c_char_p,
+                                               ctypes.c_size_t]
     lib.silken_lease_close.restype = None
     lib.silken_lease_close.argtypes = [ctypes.c_void_p]
     lib.silken_close.restype = None

@@ -11,6 +11,7 @@ import atexit
 import datetime
 import functools
 import os
+import sys
 
 
 def _create(store, rank, size, timeout):
@@ -29,8 +30,24 @@ def register():
         dist.Backend.register_backend("silken", _create)
     from silken.torch import counts
     atexit.register(counts.print_at_exit)
+    _end_jobs_with_groups()
     if os.environ.get("SILKEN_REPLACE"):
         replace(os.environ["SILKEN_REPLACE"])
+
+
+def _end_jobs_with_groups():
+    """destroy_process_group() ends the jobs of the groups that it destroys, whoever holds them still."""
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+    real = c10d.destroy_process_group
+
+    @functools.wraps(real)
+    def destroy_process_group(group=None):
+        if "silken.torch.group" in sys.modules:
+            sys.modules["silken.torch.group"].end(group)
+        return real(group)
+
+    c10d.destroy_process_group = dist.destroy_process_group = destroy_process_group
 
 
 def replace(name):

@@ -69,18 +69,37 @@ def _settings(lib, rank, workers):
     return config, texts
 
 
+def _admit(lib, config, job, why):
+    """Asks the job service for a place in the job |job|; in that of SILKEN_JOB_NAME, if there is a service, where it
+    is None. A job with a name of its own has the UDP port that the service gives, and is waited for as long as the
+    limit says. Returns a code, with a sentence in |why|."""
+    if job is None:
+        return lib.silken_config_admit(ctypes.byref(config), why, len(why))
+    service = _library.Service()
+    if not lib.silken_service_from_env(ctypes.byref(service)):
+        raise ValueError("job %s: SILKEN_CONTROLLER, the job service's address, is not set" % job)
+    service.job, service.rank, service.workers = job.encode(), config.rank, config.workers
+    service.ip, service.mac, service.wait_ms = config.worker_ip, config.worker_mac, config.hard_limit_ms
+    service.slots = config.pool_size if os.environ.get("SILKEN_POOL") else 0
+    return lib.silken_config_from_service(ctypes.byref(config), ctypes.byref(service), why, len(why))
+
+
 class Communicator:
     """One worker of a job, which the environment describes (ENVIRONMENT in hosts/include/silken/allreduce.h).
 
-    |rank| and |workers|, if given, go before the environment's. Any thread may call; allreduce() of several
-    threads needs an order that is the same at all workers. close() needs all other calls to be done."""
+    |rank| and |workers|, if given, go before the environment's. With |job|, a name, it is another job than the
+    environment's, of the same job service; and |place|, (rank, workers), is what this process is apart from that job: its
+    rank stands for %r in texts. Any thread may call; allreduce() of several threads needs an order that is the same at
+    all workers. close() needs all other calls to be done."""
 
-    def __init__(self, rank=None, workers=None):
+    def __init__(self, rank=None, workers=None, job=None, place=None):
         self._comm, self._lib = None, _library.load()
-        config, texts = _settings(self._lib, rank, workers)
+        config, texts = _settings(self._lib, *(place or (rank, workers)))
+        if place:
+            config.rank, config.workers = rank, workers
         self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
         why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
-        code = self._lib.silken_config_admit(ctypes.byref(config), why, len(why))
+        code = _admit(self._lib, config, job, why)
         if not code:
             code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
             if code:

@@ -113,7 +113,7 @@ with Switch({**BASE, "program": L2}, "--memory", "400") as sw:
     sw.ask("table.clear", table="forward")
     sw.write({**BASE, "program": "control.p4"})
     sw.process.send_signal(signal.SIGHUP)
-    checks.equal("SIGHUP", sw.becomes(lambda: sw.ask("hello")["program"], sw.path("control.p4"), 60), sw.path("control.p4"))
+    checks.equal("SIGHUP", sw.becomes(lambda: sw.ask("hello")["program"], sw.path("control.p4"), 600), sw.path("control.p4"))
     checks.equal("the file's entries", entries_of(sw), {0: ("send", 1), 1: ("send", 1), 2: ("send", 1)})
     checks.equal("said", sw.becomes(lambda: "was read again" in sw.said(), True), True)
     # ---- macros, too ----

@@ -115,9 +115,24 @@ static void end(struct rig *r, struct admission *a, uint64_t now) {
     must(!runs || !w->member);
 }
 
+// Two jobs that the switch has are never at one address with one port. What is listed are the
+// members that are there still.
+static void look_at_ports(const json_t *jobs) {
+    json_t *one, *other, *m, *n;
+    size_t i, k, p, q;
+    json_array_foreach(jobs, i, one)
+        json_array_foreach(jobs, k, other) if (i < k && json_object_get(one, "port") &&
+                                               json_equal(json_object_get(one, "port"),
+                                                          json_object_get(other, "port")))
+            json_array_foreach(json_object_get(one, "members"), p, m)
+                json_array_foreach(json_object_get(other, "members"), q, n)
+                    must(!json_equal(json_object_get(m, "address"), json_object_get(n, "address")));
+}
+
 static void look(const struct rig *r, const struct admission *a, uint64_t now) {
     json_t *jobs = admission_json(a, now), *job;
     size_t members = 0, in_switch = 0, i;
+    look_at_ports(jobs);
     json_array_foreach(jobs, i, job) {
         members += json_array_size(json_object_get(job, "members"));
         in_switch += strcmp(json_string_value(json_object_get(job, "state")), "waiting") != 0;

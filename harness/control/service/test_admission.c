@@ -225,6 +225,88 @@ static void test_what_does_not_fit(void **state) {
     assert_int_equal(w.waits, 1);
 }
 
+// Of the only running job of that name, from what is told of all.
+static uint16_t port_of(const struct rig *r, const char *name) {
+    json_t *all = admission_json(r->a, r->now), *one;
+    uint16_t port = 0;
+    size_t i;
+    json_array_foreach(all, i, one) {
+        if (strcmp(json_string_value(json_object_get(one, "name")), name) == 0)
+            port = (uint16_t)json_integer_value(json_object_get(one, "port"));
+    }
+    json_decref(all);
+    return port;
+}
+
+static void join_anywhere(struct rig *r, struct worker *w, const char *job, uint32_t rank,
+                          uint32_t workers, uint32_t at) {
+    struct admission_request q = request(job, rank, workers);
+    struct sk_error err = {.text = ""};
+    q.port = 0;
+    q.ip = IP(at);
+    *w = (struct worker){.waits = 0};
+    if (admission_join(r->a, &q, w, r->now, &err))
+        fail_msg("%s", err.text);
+}
+
+// Jobs of one address have ports of their own, until they are gone; jobs elsewhere have the usual.
+static void test_ports(void **state) {
+    struct rig *r = *state;
+    static struct worker w[2], x[2], y[2], z, more;
+    struct admission_request q = request("a", 1, 2);
+    join_anywhere(r, &w[0], "a", 0, 2, 0);
+    refused(r, &q, "some of the workers of job 'a' use UDP port 48864");
+    join_anywhere(r, &w[1], "a", 1, 2, 1);
+    join_anywhere(r, &x[0], "b", 0, 2, 1);
+    join_anywhere(r, &x[1], "b", 1, 2, 2);
+    join_anywhere(r, &y[0], "c", 0, 2, 3);
+    assert_int_equal(port_of(r, "c"), 0);
+    join_anywhere(r, &y[1], "c", 1, 2, 2);
+    join_anywhere(r, &z, "d", 0, 1, 9);
+    pass(r, S);
+    assert_true(w[0].admitted && x[0].admitted && y[0].admitted && z.admitted);
+    // in which order jobs begin that are complete together is the service's
+    assert_int_equal(port_of(r, "d"), ADMISSION_PORT);
+    assert_true(port_of(r, "a") != port_of(r, "b") && port_of(r, "b") != port_of(r, "c"));
+    assert_int_equal(port_of(r, "a"), port_of(r, "c")); // they have no address in common
+    const uint16_t b = port_of(r, "b");
+    assert_true(b == ADMISSION_PORT || b == ADMISSION_PORTS);
+    // one that has failed keeps its port for the grace time
+    admission_leave(r->a, &x[0], "it is gone", r->now);
+    join_anywhere(r, &more, "e", 0, 1, 1);
+    pass(r, S);
+    assert_int_equal(port_of(r, "e"), ADMISSION_PORTS + 2);
+    pass(r, 2 * S);
+    admission_leave(r->a, &more, NULL, r->now);
+    join_anywhere(r, &more, "e", 0, 1, 1);
+    pass(r, S);
+    assert_int_equal(port_of(r, "e"), b);
+}
+
+// As many jobs at one address as there can be.
+static void test_ports_of_many(void **state) {
+    struct rig *r = *state;
+    struct worker *w = calloc(ADMISSION_JOBS, sizeof *w);
+    bool *had = calloc(65536, 1);
+    char name[16];
+    for (unsigned i = 0; i < ADMISSION_JOBS; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        join_anywhere(r, &w[i], name, 0, 1, 5);
+    }
+    pass(r, 30 * S);
+    for (unsigned i = 0; i < ADMISSION_JOBS; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        assert_true(w[i].admitted);
+        assert_false(had[port_of(r, name)]);
+        had[port_of(r, name)] = true;
+    }
+    assert_true(had[ADMISSION_PORT] && had[ADMISSION_PORTS + 2 * (ADMISSION_JOBS - 2)]);
+    admission_free(r->a);
+    r->a = NULL;
+    free(had);
+    free(w);
+}
+
 static void test_given_up(void **state) {
     struct rig *r = *state;
     static struct worker w;
@@ -351,6 +433,8 @@ int main(void) {
         ONE(test_a_failure_is_told_and_slots_are_kept_for_a_while),
         ONE(test_one_rank_is_one_worker),
         ONE(test_what_does_not_fit),
+        ONE(test_ports),
+        ONE(test_ports_of_many),
         ONE(test_given_up),
         ONE(test_one_that_is_not_found),
         ONE(test_another_mac),

@@ -311,7 +311,7 @@ class Service(unittest.TestCase):
         for request, sentence in (
                 ({"rank": 1, "workers": 3, "ip": ip("w1")}, "were started for 2 workers, this one for 3"),
                 ({"rank": 1, "workers": 2, "ip": ip("w0")}, "is worker 0's of job 'fits'"),
-                ({"rank": 1, "workers": 2, "ip": ip("w1"), "port": 4791}, "use UDP port 48864, this one uses 4791"),
+                ({"rank": 1, "workers": 2, "ip": ip("w1"), "port": 4791}, "use UDP port 4791, and others the one that the service gives"),
                 ({"rank": 1, "workers": 2, "ip": ip("w1"), "slots": 32}, "asked for 64 slots, this one for 32"),
                 ({"rank": 2, "workers": 2, "ip": ip("w1")}, "rank: it is 2; it must be 0 to 1"),
                 ({"rank": 0, "workers": 33, "ip": ip("w1")}, "workers: it is 33"),

@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct world w = {.now = 1000 * MS, .random = 1000};
     struct session_end from;
     struct session_message m;
-    const struct session_end self_end = {{2, 0, 0, 0, 0, 1}, 0x0a000001};
+    const struct session_end self_end = {{2, 0, 0, 0, 0, 1}, 0x0a000001, 0};
     session_frame_read(data, size, &self_end, &from, &m);
     sessions_job_init(&w.switchml, &ops, &w, 1, &as);
     sessions_job_init(&w.atp, &ops, &w, 1, NULL);

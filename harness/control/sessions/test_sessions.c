@@ -631,8 +631,8 @@ static void test_bytes(void **unused) {
 }
 
 static void test_frames(void **unused) {
-    const struct session_end a = {{2, 0, 0, 0, 0, 1}, 0x0a000001},
-                             b = {{2, 0, 0, 0, 0, 2}, 0x0a000002};
+    const struct session_end a = {{2, 0, 0, 0, 0, 1}, 0x0a000001, 0},
+                             b = {{2, 0, 0, 0, 0, 2}, 0x0a000002, 0};
     const struct session_message m = member_of(1, 5);
     struct session_message back;
     struct session_end sender;
@@ -652,6 +652,18 @@ static void test_frames(void **unused) {
     }
     for (size_t cut = 0; cut < length; cut++)
         assert_false(session_frame_read(frame, cut, &b, &sender, &back));
+    // a member may have another port, and is answered there
+    struct session_end elsewhere = a, whom;
+    elsewhere.port = 28673;
+    assert_true(session_frame_read(frame, session_frame_write(frame, &elsewhere, &b, &m), &b,
+                                   &sender, &back));
+    assert_int_equal(sender.port, 28673);
+    const size_t answer = session_frame_write(frame, &b, &sender, &m);
+    assert_false(session_frame_read(frame, answer, &a, &whom, &back));
+    assert_true(session_frame_read(frame, answer, &elsewhere, &whom, &back));
+    assert_int_equal(whom.port, SESSION_PORT);
+    assert_true(session_frame_to(frame, answer, &whom));
+    assert_int_equal(whom.port, 28673);
 }
 
 int main(int argc, char **argv) {

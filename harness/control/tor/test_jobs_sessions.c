@@ -47,8 +47,10 @@ static struct host worker(uint16_t port, uint32_t at, uint16_t rank) {
     return h;
 }
 
+static uint16_t asks_from; // UDP port of host 2; 0: the usual one
+
 static struct session_end end_of(uint32_t host) {
-    struct session_end e = {.ip = HOST_IP(host)};
+    struct session_end e = {.ip = HOST_IP(host), .port = host == 2 ? asks_from : 0};
     eth_address(e.mac, host);
     return e;
 }
@@ -74,7 +76,8 @@ static bool heard(struct rig *r, uint16_t port, uint32_t host, struct session_me
     size_t n;
     do
         n = rig_take(r, port, f);
-    while (n > 0 && (get(f + 12, 2) != 0x0800 || get(f + 36, 2) != SESSION_PORT));
+    while (n > 0 && (get(f + 12, 2) != 0x0800 || get(f + 34, 2) != SESSION_PORT ||
+                     get(f + 36, 2) != (to.port ? to.port : SESSION_PORT)));
     if (n == 0)
         return false;
     assert_true(session_frame_read(f, n, &to, &from, m));
@@ -471,6 +474,23 @@ static void test_atp_begins_what_is_new(void **state) {
     rig_free(r);
 }
 
+// A host whose address has members of several jobs asks from a port of this job's own, and is
+// answered there. So is what the switch says unasked.
+static void test_another_port(void **state) {
+    struct rig *r = with_job(WITH_SESSIONS);
+    struct host a = worker(A, 2, 0), b = worker(B, 3, 1);
+    struct session_message answer;
+    (void)state;
+    asks_from = 28673;
+    sums(r, begin_two(r, &a, &b), 0);
+    struct host again = worker(B, 3, 1);
+    live_two(r, &a, &again, 4000);
+    assert_int_equal(a.m.state, SESSION_LOST);
+    asks_from = 0;
+    assert_false(heard(r, A, 2, &answer));
+    rig_free(r);
+}
+
 static int set_up(void **state) {
     (void)state;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
@@ -496,6 +516,7 @@ int main(void) {
         cmocka_unit_test(test_a_second_process_is_refused),
         cmocka_unit_test(test_who_is_not_believed),
         cmocka_unit_test(test_frames_that_are_none),
+        cmocka_unit_test(test_another_port),
         cmocka_unit_test(test_nothing_starts_before_it_was_quiet),
         cmocka_unit_test_setup_teardown(test_a_restart_keeps_the_session, set_up, tear_down),
         cmocka_unit_test(test_who_leaves),

@@ -19,14 +19,16 @@ static void test_what_it_says(void **state) {
     assert_true(reads(&r, "{\"state\":\"waiting\",\"missing\":[1, 30]}"));
     assert_string_equal(r.state, "waiting");
     assert_string_equal(r.missing, "1, 30");
-    assert_true(reads(&r, "{\"state\":\"admitted\",\"job\":\"a\",\"number\":7,\"slots\":4294967295,"
-                          "\"elements\":64,\"worker_ip\":\"10.0.10.2\",\"worker_mac\":"
-                          "\"02:00:00:00:10:00\",\"worker_port\":48864,\"switch_ip\":"
-                          "\"255.255.255.255\",\"switch_mac\":\"02:00:00:00:ff:01\"}"));
+    assert_true(reads(
+        &r, "{\"state\":\"admitted\",\"job\":\"a\",\"number\":7,\"slots\":4294967295,"
+            "\"elements\":64,\"worker_ip\":\"10.0.10.2\",\"worker_mac\":"
+            "\"02:00:00:00:10:00\",\"worker_port\":48864,\"session_port\":28673,\"switch_ip\":"
+            "\"255.255.255.255\",\"switch_mac\":\"02:00:00:00:ff:01\"}"));
     assert_int_equal(r.number, 7);
     assert_int_equal(r.slots, 4294967295u);
     assert_int_equal(r.elements, 64);
     assert_int_equal(r.worker_port, 48864);
+    assert_int_equal(r.session_port, 28673);
     assert_int_equal(r.switch_port, 0);
     assert_string_equal(r.worker_mac, "02:00:00:00:10:00");
     assert_string_equal(r.switch_ip, "255.255.255.255");

@@ -115,6 +115,42 @@ static void test_frames_come_as_they_were_sent(void **state) {
     sk_transport_close(tb);
 }
 
+// Two stations of one address, each with ports of its own: of both kinds each gets its own, and
+// whoever is asked by the second one answers to that port.
+static void test_two_of_one_address(void **state) {
+    struct sk_endpoint a = station(0), b = station(1);
+    struct sk_transport_station self = {.self = a};
+    struct sk_transport *ta = open_station(0), *tb = open_station(1), *second = NULL;
+    struct sk_frame f;
+    uint8_t room[SK_MAX_FRAME];
+
+    (void)state;
+    self.self.port = 0x7000;
+    assert_int_equal(SILKEN_ERR_TRANSPORT,
+                     sk_transport_open_at(&second, "udp:", -1, &self, why, sizeof why));
+    assert_non_null(strstr(why, "UDP port 48863 cannot be used"));
+    self.session_port = 0x7001;
+    assert_int_equal(0, sk_transport_open_at(&second, "udp:", -1, &self, why, sizeof why));
+    a.port = b.port = SESSION_PORT;
+    f = frame_of(room, &a, &b, 40, 9);
+    assert_int_equal(1, sk_transport_send(second, &f, 1));
+    f = receive(tb);
+    a.port = 0x7001; // as the peer sees it
+    assert_true(sk_udp_is_from(f.data, &a));
+    f = frame_of(room, &b, &a, 40, 10);
+    assert_int_equal(1, sk_transport_send(tb, &f, 1));
+    f = receive(second);
+    a.port = SESSION_PORT; // as the engine does
+    assert_int_equal(SESSION_PORT, f.data[SK_UDP_BYTES - 6] << 8 | f.data[SK_UDP_BYTES - 5]);
+    f = frame_of(room, &b, &a, 40, 11);
+    assert_int_equal(1, sk_transport_send(tb, &f, 1));
+    assert_int_equal(11, receive(ta).data[SK_UDP_BYTES]);
+    assert_int_equal(0, sk_transport_recv(second, &f, 1));
+    sk_transport_close(second);
+    sk_transport_close(ta);
+    sk_transport_close(tb);
+}
+
 // A burst for both sockets goes as a whole.
 static void test_a_mixed_burst_goes_whole(void **state) {
     struct sk_endpoint a = station(0), b = station(1);
@@ -325,6 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames_come_as_they_were_sent),
         cmocka_unit_test(test_a_mixed_burst_goes_whole),
+        cmocka_unit_test(test_two_of_one_address),
         cmocka_unit_test(test_bursts_are_segments),
         cmocka_unit_test(test_single),
         cmocka_unit_test(test_lanes),

@@ -13,6 +13,7 @@ Files:
     group.py        the process group: what goes where
     queue.py        the sums of a group, one after the other
     agreement.py    which sum all ranks go on with when the switch has gone away
+    ending.py       what ends before the process does
     staging.py      host memory that a tensor is summed from and to
     counts.py       counters
     hooks.py        what hooks of DistributedDataParallel share: averages beside a backward pass

@@ -12,52 +12,113 @@ nobody has overwritten.
 A rank without work looks in the store now and then, and states its number when another has; and a rank
 that ends waits until all end, since it may be the one to have the last sum.
 
-Everything in the store is counters and values that are set before they are counted, so that no call
-blocks: a blocking call would keep the store from the process's other threads.
+Everything in the store is counters and values that are set before they are counted, so that no call waits for
+another rank: such a call would keep the store from the process's other threads. But the store is at another machine, and
+when the network is gone, too, a call does not return for a quarter of an hour. So a thread of its own asks the store, and
+who wants to know does not wait for it longer than the limit.
 """
+import queue
+import secrets
+import threading
 import time
+
+NAME_BYTES = 63  # of a job's name, at most
+LOOK_S = 1  # that a look waits for the store
 
 
 class Stalled(RuntimeError):
     """The other ranks did not state within the limit how far they are."""
 
 
+class _Asked:
+    """A call of the store."""
+
+    def __init__(self, call):
+        self.call, self.done, self.result, self.error = call, threading.Event(), None, None
+
+    def run(self):
+        try:
+            self.result = self.call()
+        except Exception as e:  # whoever asked has to learn it
+            self.error = e
+        self.done.set()
+
+
+def _ask_all(asked):
+    for one in iter(asked.get, None):
+        one.run()
+
+
+class Refused(RuntimeError):
+    """A rank could not begin. All ranks have this."""
+
+
 class Agreement:
-    """The store's keys of one group. All calls come from the thread of the group's queue."""
+    """The store's keys of one group. One thread at a time calls."""
 
     def __init__(self, store, rank, size, limit_s):
         self.store, self.rank, self.size, self.limit_s = store, rank, size, limit_s
+        self.look = None  # whether the switch is gone: asked, and not answered yet
+        self.asked = queue.SimpleQueue()
+        self.thread = threading.Thread(target=_ask_all, args=(self.asked,), name="silken store", daemon=True)
+        self.thread.start()
+
+    def _begin(self, name, *args):
+        one = _Asked(lambda: getattr(self.store, name)(*args))
+        self.asked.put(one)
+        return one
+
+    def _ask(self, name, *args):
+        one = self._begin(name, *args)
+        if not one.done.wait(self.limit_s):
+            raise Stalled("the store of torch.distributed has not answered within %d s" % self.limit_s)
+        if one.error:
+            raise Stalled("the store of torch.distributed cannot be asked: %s" % one.error)
+        return one.result
 
     def count(self, key):
-        return self.store.add(key, 0)
+        return self._ask("add", key, 0)
 
     def is_down(self):
-        """Has any rank stated that the switch is gone? A store that has ended with its process says no."""
-        try:
-            return self.count("down") > 0
-        except RuntimeError:
+        """Has any rank stated that the switch is gone? A store that has ended with its process, or does not answer, says
+        no."""
+        self.look = self.look or self._begin("add", "down", 0)
+        if not self.look.done.wait(LOOK_S):
             return False
+        looked, self.look = self.look, None
+        return looked.error is None and looked.result > 0
 
-    def _until(self, key, others_want=None):
-        """Waits until all ranks have counted |key|; False after the limit, or when |others_want|() says so."""
-        end = time.monotonic() + self.limit_s
-        while self.count(key) < self.size:
+    def _until(self, key, others_want=None, end=None, least=None):
+        """Waits until all ranks (|least| of them) have counted |key|; False after the limit, or the time |end| if that
+        is given, or when |others_want|() says so."""
+        end = end or time.monotonic() + self.limit_s
+        while self.count(key) < (least or self.size):
             if time.monotonic() > end or (others_want and others_want()):
                 return False
             time.sleep(0.02)
         return True
 
-    def open(self, error, configuration):
-        """Tells the others whether this rank could begin, and how. Raises when one could not, at all ranks."""
-        self.store.set("begin/%d" % self.rank, "%s\n%s" % (error or "", configuration))
-        self.store.add("begun", 1)
-        if not self._until("begun"):
+    def name(self, base):
+        """A name for the group's job, which rank 0 makes of |base|: the same at all ranks, and no other group's."""
+        if self.rank == 0:
+            self._ask("set", "name", "%s.%s" % (base[:NAME_BYTES - 13], secrets.token_hex(6)))
+            self._ask("add", "named", 1)
+        elif not self._until("named", least=1):
+            raise Stalled("rank 0 of the group has not begun within %d s" % self.limit_s)
+        return self._ask("get", "name").decode()
+
+    def open(self, error, configuration, end=None):
+        """Tells the others whether this rank could begin, and how. Raises when one could not, at all ranks. Waits for them
+        until the time |end|, or for the limit."""
+        self._ask("set", "begin/%d" % self.rank, "%s\n%s" % (error or "", configuration))
+        self._ask("add", "begun", 1)
+        if not self._until("begun", end=end):
             raise Stalled("not all ranks of the group have begun within %d s" % self.limit_s)
         first = None
         for rank in range(self.size):
-            said, theirs = self.store.get("begin/%d" % rank).decode().split("\n", 1)
+            said, theirs = self._ask("get", "begin/%d" % rank).decode().split("\n", 1)
             if said:
-                raise RuntimeError("silken, rank %d: %s" % (rank, said))
+                raise Refused("silken, rank %d: %s" % (rank, said))
             first = theirs if first is None else first
             if theirs != first:
                 raise RuntimeError("silken: rank 0 has %s, rank %d has %s: they must be the same"
@@ -66,13 +127,13 @@ class Agreement:
     def state(self, complete):
         """States that this rank has so many tensors, and waits for all. Returns (m, rank that sends
         tensor m or None)."""
-        self.store.set("complete/%d" % self.rank, str(complete))
-        self.store.add("stated", 1)
-        self.store.add("down", 1)
+        self._ask("set", "complete/%d" % self.rank, str(complete))
+        self._ask("add", "stated", 1)
+        self._ask("add", "down", 1)
         if not self._until("stated"):
             raise Stalled("the switch is gone, and not all ranks have said within %d s which sums "
                           "they have" % self.limit_s)
-        all_of = [int(self.store.get("complete/%d" % rank)) for rank in range(self.size)]
+        all_of = [int(self._ask("get", "complete/%d" % rank)) for rank in range(self.size)]
         lowest = min(all_of)
         if max(all_of) > lowest + 1:
             raise RuntimeError("silken: the ranks have %s sums; they have not submitted the same "
@@ -83,8 +144,13 @@ class Agreement:
     def end(self):
         """Waits until all ranks have ended. False when another needs this one's statement first."""
         try:
-            self.store.add("ended", 1)
+            self._ask("add", "ended", 1)
             self._until("ended", self.is_down)
         except RuntimeError:  # the store is gone, and with it who could need something
             return True
         return not self.is_down()
+
+    def close(self):
+        """Nobody asks any more. A call of a store that does not answer is left where it is."""
+        self.asked.put(None)
+        self.thread.join(LOOK_S)

@@ -3,21 +3,29 @@
 
 all_reduce with SUM or AVG of float32, float16, bfloat16 and int32 tensors of SILKEN_TORCH_MIN_BYTES
 (8192) or more goes through the switch, one after the other, as the ranks submit them (queue.py), in the
-background. Everything else is Gloo's: another group, made over the same store, does it. The first group of a
-process has the job that the environment describes; other groups have none and are Gloo's altogether.
+background. Everything else is Gloo's: another group, made over the same store, does it.
+
+The first group of a process has the job that the environment describes. With a job service (SILKEN_CONTROLLER) every
+other group has a job of its own, which the service admits when the group is made and frees when it ends; its name is
+that of the first with a part that rank 0 draws. When the service or the switch has no place for it, or a rank cannot
+take it, the group's ranks agree on that, rank 0 says so, and the group is Gloo's altogether. So are other groups where
+there is no service.
 
 torch 1.13 calls a group's methods by name, so all of Gloo's are handed on. torch 2 asks a group for its
 backend of a device, and that is Gloo.
 """
 import datetime
 import os
+import sys
+import time
+import weakref
 
 import torch
 from torch.distributed import distributed_c10d as c10d
 from torch.distributed import PrefixStore, ProcessGroup, ReduceOp
 
 import silken
-from silken.torch import agreement, counts, queue, staging
+from silken.torch import agreement, counts, ending, queue, staging
 
 NAME = "silken"
 MARGIN_S = 10  # beyond the hard limit, until the ranks have agreed or all raise
@@ -60,10 +68,10 @@ class Sum(Work):
         self.wait()
 
 
-def _min_bytes():
-    value = os.environ.get("SILKEN_TORCH_MIN_BYTES", "8192")
+def _number(name, otherwise, what):
+    value = os.environ.get(name) or otherwise
     if not value.isdigit():
-        raise ValueError("SILKEN_TORCH_MIN_BYTES=%s: a number of bytes is expected" % value)
+        raise ValueError("%s=%s: a number of %s is expected" % (name, value, what))
     return int(value)
 
 
@@ -71,16 +79,21 @@ def _gloo(store, prefix, rank, size, timeout):
     return Gloo(PrefixStore(prefix, store), rank, size, timeout=timeout)
 
 
-class Group(ProcessGroup):
-    """A group of ranks. With |job|, its sums go through the switch."""
+_groups = weakref.WeakSet()
+_place = None  # (rank, number of ranks) of this process in its first group
 
-    def __init__(self, store, rank, size, timeout, job):
+
+class Group(ProcessGroup):
+    """A group of ranks. |first|: of the process."""
+
+    def __init__(self, store, rank, size, timeout, first):
         super().__init__(rank, size)
         self._rank, self._size = rank, size
         self._inner = _gloo(store, "gloo", rank, size, timeout)
         self._register_inner()
         self._stages, self._works = {}, []
-        self._queue = self._begin(store) if job and size > 1 else None
+        self._queue = self._begin(store, first) if size > 1 and (first or os.environ.get("SILKEN_CONTROLLER")) else None
+        _groups.add(self)
 
     def _register_inner(self):
         """torch 2: this group's backend of each device is Gloo."""
@@ -90,25 +103,41 @@ class Group(ProcessGroup):
                     self._register_backend(torch.device(device), ProcessGroup.BackendType.GLOO,
                                            self._inner)
 
-    def _begin(self, store):
-        """Opens the job, at all ranks or none."""
-        self._min_bytes = _min_bytes()
-        comm = error = None
-        limit_s, same = MARGIN_S, []
-        try:
-            comm = silken.Communicator(self._rank, self._size)
-            limit_s += comm.hard_limit_ms / 1000
-            same = ["job %d, %d slots of %d elements, a limit of %d ms" % (comm.job, comm.pool_size, comm.k,
-                                                                          comm.hard_limit_ms)]
-        except (OSError, RuntimeError) as e:
-            error = str(e).replace("\n", " ")
+    def _open(self, agree, first):
+        """The communicator of the group's job. Waits for the other ranks to come to the job service, if there is one."""
+        if first:
+            return silken.Communicator(self._rank, self._size)
+        name = agree.name(os.environ.get("SILKEN_JOB_NAME", NAME))
+        return silken.Communicator(self._rank, self._size, name, _place or (c10d.get_rank(), c10d.get_world_size()))
+
+    def _begin(self, store, first):
+        """Opens the job, at all ranks or none. The queue of its sums, or None: the group is Gloo's."""
+        self._min_bytes = _number("SILKEN_TORCH_MIN_BYTES", "8192", "bytes")
+        limit_s = MARGIN_S + _number("SILKEN_HARD_LIMIT_MS", "30000", "milliseconds") / 1000
         agree = agreement.Agreement(PrefixStore(NAME, store), self._rank, self._size, limit_s)
+        end = None if first else time.monotonic() + limit_s
+        comm = error = None
+        same = ["SILKEN_TORCH_MIN_BYTES %d" % self._min_bytes]
         try:
-            agree.open(error, ", ".join([*same, "SILKEN_TORCH_MIN_BYTES %d" % self._min_bytes]))
-        except RuntimeError:
+            comm = self._open(agree, first)
+            same.insert(0, "job %d, %d slots of %d elements, a limit of %d ms" % (
+                comm.job, comm.pool_size, comm.k, comm.hard_limit_ms))
+        except agreement.Stalled:
+            agree.close()
+            raise
+        except (OSError, RuntimeError, ValueError) as e:
+            error = str(e).replace("\n", " ")
+        try:
+            agree.open(error, ", ".join(same), end)
+        except RuntimeError as e:
+            agree.close()
             if comm:
                 comm.close()
-            raise
+            if first or not isinstance(e, agreement.Refused):
+                raise
+            if self._rank == 0:
+                sys.stderr.write("silken: a group of %d ranks goes by Gloo: %s\n" % (self._size, e))
+            return None
         rank, size, after = self._rank, self._size, datetime.timedelta(seconds=limit_s)
         # no reference to this group: the queue's thread would keep it alive
         return queue.Queue(comm, agree, lambda: _gloo(store, "fallback", rank, size, after))
@@ -225,6 +254,16 @@ for _name in ("_allgather_base", "_reduce_scatter_base", "_get_sequence_number_f
 
 
 def create(store, rank, size, timeout):
-    """Makes a group, as torch.distributed.Backend.register_backend() wants it. The first of a process is the
-    one with the job."""
-    return Group(store, rank, size, timeout, job=not c10d.is_initialized())
+    """Makes a group, as torch.distributed.Backend.register_backend() wants it."""
+    global _place
+    first = not c10d.is_initialized()
+    if first:
+        _place = (rank, size)
+    return Group(store, rank, size, timeout, first)
+
+
+def end(which):
+    """Ends the jobs of the groups that torch.distributed.destroy_process_group(|which|) destroys."""
+    everything = which is None or which is c10d.GroupMember.WORLD
+    groups = list(_groups) if everything else [which] if isinstance(which, Group) else []
+    ending.end([g._queue for g in groups if g._queue is not None])

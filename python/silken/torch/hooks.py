@@ -10,7 +10,9 @@ import torch
 
 from silken import _library
 from silken.communicator import Error, _log
+from silken.torch import ending
 
+MARGIN_S = 10  # beyond the hard limit, until a job's last sum has ended
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
@@ -28,6 +30,7 @@ class Job:
 
     def __init__(self, lib, config):
         self._lib, self._comm = lib, None
+        self._limit_s = config.hard_limit_ms / 1000 or None
         self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
         why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
         code = lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
@@ -37,6 +40,7 @@ class Job:
         self._begun = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._end_all, daemon=True)
         self._thread.start()
+        ending.with_process(self)
 
     def _check(self, tensor):
         if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.dtype not in FLOATS:
@@ -69,13 +73,19 @@ class Job:
         """What a hook does with one of DistributedDataParallel's buckets."""
         return self.average(bucket.buffer())
 
+    def begin_close(self):
+        """Nothing more is begun."""
+        self._begun.put(None)
+
     def close(self):
-        """Ends the job at this worker, when what it has begun has ended. May be called again."""
-        if self._comm is not None:
-            self._begun.put(None)
-            self._thread.join()
-            self._lib.silken_close(self._comm)
-            self._comm = None
+        """Ends the job at this worker, when what it has begun has ended, which takes no longer than the job's limit. May
+        be called again; a process that ends does it."""
+        comm, self._comm = self._comm, None
+        if comm is not None:
+            self.begin_close()
+            self._thread.join(self._limit_s and self._limit_s + MARGIN_S)
+            if not self._thread.is_alive():  # else it is in the library still
+                self._lib.silken_close(comm)
 
 
 def hook(job, bucket):

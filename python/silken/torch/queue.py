@@ -5,16 +5,14 @@ A sum reads host memory and writes other host memory, both of float32 or int32. 
 the moment it is gone Gloo does, beginning with the tensor that all ranks agree on (agreement.py). The
 result of the last sum is kept for that until the next one is complete.
 """
-import atexit
 import collections
 import sys
 import threading
-import weakref
 
 from torch.distributed.distributed_c10d import BroadcastOptions
 
 import silken
-from silken.torch import counts
+from silken.torch import counts, ending
 
 # Of libsilken: the job is over, and another way may go on.
 GONE = ("STALLED", "OVER", "CLOSED", "TRANSPORT", "REFUSED")
@@ -41,8 +39,7 @@ class Queue:
         self.ending = False
         self.thread = threading.Thread(target=self._run, name="silken", daemon=True)
         self.thread.start()
-        self_or_gone = weakref.ref(self)
-        atexit.register(lambda: self_or_gone() and self_or_gone().close())
+        ending.with_process(self)
 
     def submit(self, item):
         with self.wake:
@@ -51,11 +48,15 @@ class Queue:
             self.items.append(item)
             self.wake.notify()
 
-    def close(self):
-        """Ends when all sums have, here and at the other ranks, but after the limit at the latest."""
+    def begin_close(self):
+        """Nothing more is submitted."""
         with self.wake:
             self.ending = True
             self.wake.notify()
+
+    def close(self):
+        """Ends when all sums have, here and at the other ranks, but after the limit at the latest."""
+        self.begin_close()
         if self.thread is not threading.current_thread():
             self.thread.join()
 
@@ -67,10 +68,10 @@ class Queue:
                 if not self.items and not self.ending:
                     self.wake.wait(LOOK_S)
                 item = self.items.popleft() if self.items else None
-                ending = self.ending and item is None
+                over = self.ending and item is None
             if item:
                 self._item(item)
-            elif ending:
+            elif over:
                 self._end()
                 return
             elif self._switch_in_use() and self.agree.is_down():
@@ -82,6 +83,7 @@ class Queue:
     def _end(self):
         if self._switch_in_use() and not self.agree.end():
             self._fall_back_idle()
+        self.agree.close()
         self.comm.close()
 
     def _item(self, item):
