@@ -21,7 +21,7 @@ static bool systems_is_libra(enum compare_system system) {
 }
 
 static const char *systems_program(const struct compare_setting *s, enum compare_system system) {
-    return system == COMPARE_SWITCHML         ? s->racks > 1 ? "with_levels" : "switchml"
+    return system == COMPARE_SWITCHML         ? (s->racks > 1 ? "with_levels" : "switchml")
            : system == COMPARE_SWITCHML_F16   ? "halves"
            : system == COMPARE_ATP            ? "atp"
            : system == COMPARE_LIBRA          ? "libra"
@@ -176,21 +176,20 @@ static void systems_transport(const struct compare_setting *s, enum compare_syst
 }
 
 // Gradients are floats: their blocks' exponents are agreed upon before a tensor's first packets.
-// Over several racks the tree's root sums what theirs have summed, or a spine: each job has one.
 static void systems_switchml(const struct compare_setting *s, enum compare_system system,
-                             uint32_t number, json_t *job) {
+                             json_t *job) {
     json_t *floats = json_deep_copy(s->work);
-    json_object_set_new(floats, "values", json_string("floats"));
+    if (!s->integers || system == COMPARE_SWITCHML_F16)
+        json_object_set_new(floats, "values", json_string("floats"));
     json_object_set_new(job, "protocol", json_string("switchml"));
     json_object_set_new(job, "elements", json_integer(SWITCHML_ELEMENTS));
     json_object_set_new(job, "slots", json_integer((json_int_t)(s->slots / s->jobs)));
     json_object_set_new(job, "work", floats);
     if (system == COMPARE_SWITCHML_F16)
         json_object_set_new(job, "f16", json_true());
-    if (s->racks > 1) {
+    if (s->racks > 1) { // in each rack, and where the racks meet
         json_object_set_new(job, "levels", json_true());
-        json_object_set_new(
-            job, "switch", s->spines ? json_sprintf("p%u", number % s->spines) : json_string("s0"));
+        json_object_set_new(job, "switch", json_string(s->spines ? "p0" : "s0"));
     }
 }
 
@@ -200,7 +199,7 @@ static json_t *systems_job(const struct compare_setting *s, enum compare_system 
     json_object_set_new(job, "name", json_sprintf("job%u", number));
     json_object_set(job, "work", s->work);
     if (system == COMPARE_SWITCHML || system == COMPARE_SWITCHML_F16) {
-        systems_switchml(s, system, number, job);
+        systems_switchml(s, system, job);
     } else if (system == COMPARE_ATP) {
         char *server = systems_server(s);
         json_object_set_new(job, "protocol", json_string("atp"));
@@ -219,7 +218,7 @@ static json_t *systems_job(const struct compare_setting *s, enum compare_system 
 static const char *systems_refused(const struct compare_setting *s, enum compare_system system) {
     const bool switchml = system == COMPARE_SWITCHML || system == COMPARE_SWITCHML_F16;
     if (system == COMPARE_SWITCHML_F16 && s->racks > 1)
-        return "sums in one switch, and there are several racks";
+        return "sums 16-bit floats in one switch, and there are several racks";
     if (switchml && s->racks > 1 && (s->hosts / s->jobs > MOST_BELOW || s->racks > MOST_BELOW))
         return "sums for 32 workers and switches below each switch at most";
     if (switchml && s->slots < s->jobs)

@@ -94,7 +94,7 @@ static const char general[] =
     "    'grace': {'type': 'integer', 'minimum': 0, 'maximum': 3600},"
     "    'silence': {'type': 'integer', 'minimum': 2, 'maximum': 3600},"
     "    'mac': {'type': 'string', 'pattern': "
-    "'^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$'},"
+    "'^([0-9a-fA-F]?[02468aceACE])(:[0-9a-fA-F]{1,2}){5}$'},"
     "    'ip': {'type': 'string', 'pattern': '^[0-9]{1,3}([.][0-9]{1,3}){3}$'}}},"
     "  'switchml_jobs': {'type': 'object', 'additionalProperties': false,"
     "   'required': ['listen'], 'properties': {"
