@@ -183,10 +183,11 @@ struct sessions *sessions_new(const struct sessions_host *host,
         return NULL;
     }
     if (sessions_has_levels(s)) {
-        sk_fail(err,
-                "\"sessions\": the program's jobs are over several levels of switches, and nobody "
-                "begins a session at all of them together; give each switch the same entry in "
-                "'" SESSIONS_OF_SWITCHML "' in place of this");
+        sk_fail(
+            err,
+            "\"sessions\": the program's jobs are over several levels of switches, and this switch "
+            "would begin a session alone; give all of them the same entry in "
+            "'" SESSIONS_OF_SWITCHML "' in place of this");
         free(s);
         return NULL;
     }
