@@ -440,7 +440,7 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 .PHONY: sessions-live sessions-any-order
 
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
-# an hour and more on a small machine. NAMES chooses.
+# half an hour on a small machine. A second call goes on where the first one ended; AGAIN=1 repeats what failed; NAMES chooses.
 torch-distributed: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --results $(BUILD)/torch-distributed.jsonl \
 	    $(if $(AGAIN),--again) $(NAMES)

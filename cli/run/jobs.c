@@ -29,6 +29,8 @@ int run_jobs_locate(void *aux, const struct admission_request *worker,
                     struct admission_place *place, struct sk_error *err) {
     struct run *r = aux;
     char text[16];
+    if (worker->roce.pairs > 0)
+        return sk_fail(err, "the program of a ToR has no RoCEv2 (p4/switchml/with_roce.p4 has)");
     json_t *request = json_pack("{s:s}", "address", run_jobs_ip(worker->ip, text)),
            *found = run_tor_ask(r, "job.locate", request, err);
     int rc = found ? 0 : -1;

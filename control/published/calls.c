@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// calls: the four calls. A message is bytes from anybody.
+// calls: the five calls. A message is bytes from anybody.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #define MAC_BITS      48u
 #define MULTICAST_BIT 40u
 #define PACKET_SIZES  4u
+#define QPN_MOST      0xffffffu
 
 void pub_refuse(struct published *p, const struct published_carrier *carrier, void *call,
                 enum rpc_status status, const char *why) {
@@ -21,9 +22,9 @@ void pub_refuse(struct published *p, const struct published_carrier *carrier, vo
 static void pub_reply(const struct published_carrier *carrier, void *call,
                       const ProtobufCMessage *m) {
     const size_t n = protobuf_c_message_get_packed_size(m);
-    uint8_t bytes[128];
+    uint8_t bytes[1024];
     if (n > sizeof bytes)
-        abort(); // three numbers at most
+        abort(); // some numbers, and two for each queue pair
     carrier->reply(call, bytes, protobuf_c_message_pack(m, bytes));
 }
 
@@ -165,53 +166,132 @@ static uint64_t pub_mac_number(const uint8_t mac[6]) {
     return n;
 }
 
-static const char *pub_wrong_session(const struct pub_worker *w,
-                                     const SwitchmlProto__UdpSessionRequest *m) {
-    if (!w->told || m->session_id != w->group->value)
+// What both kinds of sessions say.
+struct pub_session {
+    uint64_t session_id, mac;
+    uint32_t rank, workers, ipv4, packet_size;
+};
+
+static const char *pub_wrong_session(const struct pub_worker *w, const struct pub_session *s) {
+    if (!w->told || s->session_id != w->group->value)
         return "session_id: it is not the number that the job's root has broadcast";
-    if (m->rank != w->rank || m->num_workers != w->group->workers)
+    if (s->rank != w->rank || s->workers != w->group->workers)
         return "rank or num_workers: they are not those of the worker's Broadcast";
-    if (m->mac == 0 || m->mac >> MAC_BITS || m->mac >> MULTICAST_BIT & 1)
+    if (s->mac == 0 || s->mac >> MAC_BITS || s->mac >> MULTICAST_BIT & 1)
         return "mac: it has to be the MAC address of a station";
-    if (m->ipv4 == 0 || m->ipv4 >> 28 >= 0xe)
+    if (s->ipv4 == 0 || s->ipv4 >> 28 >= 0xe)
         return "ipv4: it has to be the IPv4 address of a host";
-    if ((uint32_t)m->packet_size >= PACKET_SIZES)
+    if (s->packet_size >= PACKET_SIZES)
         return "packet_size: it is 0 to 3, for 32, 64, 128 and 256 elements";
     return NULL;
 }
 
-static void pub_udp_session_of(const struct pub_calling *c,
-                               const SwitchmlProto__UdpSessionRequest *m) {
+// False after an answer; else '*place' is filled.
+static bool pub_session_of(const struct pub_calling *c, const struct pub_session *s,
+                           const struct admission_roce *roce, struct admission_place *place) {
     struct pub_worker *w = pub_caller(c);
-    struct admission_place place;
     struct sk_error err = {.text = ""};
-    const char *wrong = w ? pub_wrong_session(w, m) : NULL;
+    const char *wrong = w ? pub_wrong_session(w, s) : NULL;
     if (!w)
-        return;
+        return false;
     if (wrong) {
         pub_calling_refuse(c, RPC_INVALID_ARGUMENT, wrong);
-        return;
+        return false;
     }
     if (w->asked) {
         pub_calling_refuse(c, RPC_FAILED_PRECONDITION,
                            "the worker has asked for its session before");
-        return;
+        return false;
     }
-    w->ip = m->ipv4;
+    w->ip = s->ipv4;
     for (unsigned i = 0; i < 6; i++)
-        w->mac[i] = (uint8_t)(m->mac >> (40 - 8 * i));
-    const enum rpc_status status = pub_ask(c->p, w, (uint32_t)m->packet_size, &place, &err);
-    if (status != RPC_OK) {
-        w->ip = 0;
-        memset(w->mac, 0, sizeof w->mac);
-        pub_calling_refuse(c, status, err.text);
+        w->mac[i] = (uint8_t)(s->mac >> (40 - 8 * i));
+    const enum rpc_status status = pub_ask(c->p, w, s->packet_size, roce, place, &err);
+    if (status == RPC_OK)
+        return true;
+    w->ip = 0;
+    memset(w->mac, 0, sizeof w->mac);
+    pub_calling_refuse(c, status, err.text);
+    return false;
+}
+
+static void pub_udp_session_of(const struct pub_calling *c,
+                               const SwitchmlProto__UdpSessionRequest *m) {
+    const struct pub_session s = {.session_id = m->session_id,
+                                  .mac = m->mac,
+                                  .rank = m->rank,
+                                  .workers = m->num_workers,
+                                  .ipv4 = m->ipv4,
+                                  .packet_size = (uint32_t)m->packet_size};
+    struct admission_place place;
+    if (!pub_session_of(c, &s, NULL, &place))
         return;
-    }
     SwitchmlProto__UdpSessionResponse reply = SWITCHML_PROTO__UDP_SESSION_RESPONSE__INIT;
     reply.session_id = m->session_id;
     reply.mac = pub_mac_number(place.switch_mac);
     reply.ipv4 = place.switch_ip;
     pub_reply(c->carrier, c->call, &reply.base);
+}
+
+// ---- RdmaSession ----
+
+static const char *pub_wrong_pairs(const SwitchmlProto__RdmaSessionRequest *m) {
+    const uint32_t bytes = 128u << ((uint32_t)m->packet_size % PACKET_SIZES);
+    if (m->n_qpns < 1 || m->n_qpns > ADMISSION_PAIRS || m->n_psns != m->n_qpns)
+        return "qpns, psns: there are 1 to 64 queue pairs, each with a number of its first packet";
+    if (m->packet_size == 0)
+        return "packet_size: by RDMA it is 1 to 3, for 64, 128 and 256 elements";
+    if (m->message_size == 0 || m->message_size % bytes != 0)
+        return "message_size: a message is some whole packets";
+    for (size_t i = 0; i < m->n_qpns; i++)
+        if (m->qpns[i] > QPN_MOST || m->psns[i] > QPN_MOST)
+            return "qpns, psns: they have 24 bits";
+    return NULL;
+}
+
+static void pub_rdma_session_of(const struct pub_calling *c,
+                                const SwitchmlProto__RdmaSessionRequest *m) {
+    const struct pub_session s = {.session_id = m->session_id,
+                                  .mac = m->mac,
+                                  .rank = m->rank,
+                                  .workers = m->num_workers,
+                                  .ipv4 = m->ipv4,
+                                  .packet_size = (uint32_t)m->packet_size};
+    const char *wrong = pub_wrong_pairs(m);
+    struct admission_roce roce = {.rkey = m->rkey};
+    struct admission_place place;
+    uint32_t qpns[ADMISSION_PAIRS], psns[ADMISSION_PAIRS];
+    if (wrong) {
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, wrong);
+        return;
+    }
+    roce.pairs = (uint32_t)m->n_qpns;
+    memcpy(roce.qpn, m->qpns, m->n_qpns * sizeof *roce.qpn);
+    memcpy(roce.psn, m->psns, m->n_psns * sizeof *roce.psn);
+    if (!pub_session_of(c, &s, &roce, &place))
+        return;
+    for (uint32_t i = 0; i < roce.pairs; i++) {
+        qpns[i] = place.queue_pair + i;
+        psns[i] = place.psn;
+    }
+    SwitchmlProto__RdmaSessionResponse reply = SWITCHML_PROTO__RDMA_SESSION_RESPONSE__INIT;
+    reply.session_id = m->session_id;
+    reply.mac = pub_mac_number(place.switch_mac);
+    reply.ipv4 = place.switch_ip;
+    reply.n_qpns = reply.n_psns = roce.pairs;
+    reply.qpns = qpns;
+    reply.psns = psns;
+    pub_reply(c->carrier, c->call, &reply.base);
+}
+
+static void pub_rdma_session(const struct pub_calling *c, const uint8_t *bytes, size_t length) {
+    SwitchmlProto__RdmaSessionRequest *m =
+        switchml_proto__rdma_session_request__unpack(NULL, length, bytes);
+    if (m)
+        pub_rdma_session_of(c, m);
+    else
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not an RdmaSessionRequest");
+    switchml_proto__rdma_session_request__free_unpacked(m, NULL);
 }
 
 static void pub_udp_session(const struct pub_calling *c, const uint8_t *bytes, size_t length) {
@@ -240,8 +320,7 @@ void published_call(struct published *p, enum published_method method,
         pub_udp_session(&c, bytes, length);
         break;
     case PUBLISHED_RDMA_SESSION:
-        pub_calling_refuse(&c, RPC_UNIMPLEMENTED,
-                           "p4/switchml has no RDMA: the client's backend has to be dpdk");
+        pub_rdma_session(&c, bytes, length);
         break;
     }
 }

@@ -9,7 +9,8 @@
 
 #include "control/published/published_impl.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND    UINT64_C(1000000000)
+#define ROCE_PORT 4791u
 
 // ---- lists ----
 
@@ -253,7 +254,8 @@ static enum rpc_status pub_address(struct published *p, const struct pub_worker 
 }
 
 enum rpc_status pub_ask(struct published *p, struct pub_worker *w, uint32_t packet_size,
-                        struct admission_place *place, struct sk_error *err) {
+                        const struct admission_roce *roce, struct admission_place *place,
+                        struct sk_error *err) {
     struct pub_group *g = w->group;
     struct admission_request r = {.rank = w->rank,
                                   .workers = g->workers,
@@ -272,6 +274,10 @@ enum rpc_status pub_ask(struct published *p, struct pub_worker *w, uint32_t pack
         sk_fail(err, "packets of %u elements: the switch adds up %u at most", 32u << packet_size,
                 p->options.elements);
         return RPC_FAILED_PRECONDITION;
+    }
+    if (roce) {
+        r.roce = *roce;
+        r.port = ROCE_PORT;
     }
     memcpy(r.mac, w->mac, sizeof r.mac);
     snprintf(r.job, sizeof r.job, "switchml-%016" PRIx64, g->value);

@@ -5,9 +5,10 @@
 // calls
 //
 //     Broadcast     rank 0 says the session's number, the others are told
-//     UdpSession    its rank, MAC and IP address, and the size of its packets; it is told the
+//     UdpSession, or RdmaSession, which has its queue pairs besides and is told the switch's:
+//                   its rank, MAC and IP address, and the size of its packets; it is told the
 //                   switch's addresses. Rank 0 calls before the first barrier, the others after it
-//     Barrier       twice: before the others' UdpSession, and after it
+//     Barrier       twice: before the others' session, and after it
 //
 // and then sends packets. These messages do not say which job they are of, so a job is what its
 // workers' connections are: the first Broadcast of a connection makes it a worker of the job that
@@ -26,7 +27,7 @@
 //
 // Refused, with a status of gRPC's and a sentence: a rank or an address that is taken
 // (ALREADY_EXISTS), what contradicts the other workers or comes in another order
-// (FAILED_PRECONDITION), bad numbers (INVALID_ARGUMENT), RDMA (UNIMPLEMENTED). The services have no
+// (FAILED_PRECONDITION), bad numbers (INVALID_ARGUMENT). The services have no
 // authentication, as published: whoever reaches the address can have jobs.
 //
 // The server never blocks and never waits for a client. Concurrency: all calls on one thread.
@@ -34,7 +35,7 @@
 // Files:
 //
 //     groups.c    jobs and their workers, apart from the network
-//     calls.c     the four calls: what a message has to be
+//     calls.c     the five calls: what a message has to be
 //     server.c    the network
 //     tables.c    a job in the tables of p4/switchml (tables.h); tables_roce.c: one by RoCEv2
 #ifndef SILKEN_CONTROL_PUBLISHED_PUBLISHED_H

@@ -63,9 +63,11 @@ enum rpc_status pub_join(struct published *p, uint64_t connection, uint32_t rank
                          uint32_t root, struct pub_worker **out, struct sk_error *err);
 // The root has said the session's number: whoever waits for it is told.
 void pub_tell_value(struct published *p, struct pub_group *g, uint64_t value);
-// The worker, whose addresses are filled in, asks for its session. 0, or the status.
+// The worker, whose addresses are filled in, asks for its session; 'roce' null: by UDP. 0, or the
+// status.
 enum rpc_status pub_ask(struct published *p, struct pub_worker *w, uint32_t packet_size,
-                        struct admission_place *place, struct sk_error *err);
+                        const struct admission_roce *roce, struct admission_place *place,
+                        struct sk_error *err);
 // Answers barriers that are complete, and what failed.
 void pub_settle(struct published *p);
 void pub_free_all(struct published *p);

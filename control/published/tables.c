@@ -15,11 +15,9 @@
 #define NUMBERS    256u  // of jobs, all of which a worker has
 #define FIRST_MGID 1000u // groups and nodes from here on; an operator's have small numbers mostly
 #define FIRST_NODE 10000u
-#define ROCE_RIDS  256u // a worker by RoCEv2 has a replication id below it
-#define SESSIONS   1023u
 #define ELEMENTS   256u
 
-static void tables_pause(const struct published_tables *t, bool on) {
+void tables_pause(const struct published_tables *t, bool on) {
     void (*fn)(void *) = on ? t->on.pause : t->on.resume;
     if (fn)
         fn(t->on.aux);
@@ -74,8 +72,10 @@ static void tables_forget(struct published_tables *t) {
 }
 
 void published_tables_free(struct published_tables *t) {
-    if (t)
+    if (t) {
         tables_forget(t);
+        tables_roce_forget(t);
+    }
     free(t);
 }
 
@@ -114,6 +114,13 @@ int published_tables_locate(void *tables, const struct admission_request *r,
                        "an entry for it with the action to_port",
                        mac);
     *place = (struct admission_place){.switch_ip = t->ip};
+    if (r->roce.pairs > 0) {
+        const struct roce_reserved *mine = tables_roce_reserve(t, r->job, r->workers, err);
+        if (!mine)
+            return -1;
+        place->queue_pair = mine->session << 14 | (uint32_t)mine->rids[r->rank] << 6;
+        place->psn = mine->psn;
+    }
     snprintf(place->link, sizeof place->link, "%u", (unsigned)found.entry[0]->data[0]);
     memcpy(place->mac, r->mac, sizeof place->mac);
     memcpy(place->switch_mac, t->mac, sizeof place->switch_mac);
@@ -263,17 +270,21 @@ static int tables_give(struct published_tables *t, struct placed_job *job, struc
     uint32_t run = 0, at = 0;
     for (; at < slots && run < job->slots; at++)
         run = taken.slots[at] ? 0 : run + 1;
-    const uint32_t rids = job->pairs > 0 ? ROCE_RIDS : SK_JOB_RIDS;
     uint16_t rid = 1;
     int rc = run == job->slots ? 0
                                : sk_fail(err, "there is no room for %u slots side by side, of %u",
                                          job->slots, slots);
     job->first = at - run;
-    for (uint32_t i = 0; rc == 0 && i < job->workers; i++) {
-        while (rid < rids && taken.rids[rid])
+    if (rc == 0 && job->pairs > 0)
+        rc = tables_roce_take(t, job, err);
+    for (const struct roce_reserved *o = t->reserved; o; o = o->next)
+        for (uint32_t i = 0; i < o->workers; i++)
+            taken.rids[o->rids[i]] = true;
+    for (uint32_t i = 0; rc == 0 && job->pairs == 0 && i < job->workers; i++) {
+        while (rid < SK_JOB_RIDS && taken.rids[rid])
             rid++;
-        if (rid == rids)
-            rc = sk_fail(err, "all jobs together have more than %u workers", rids - 1);
+        if (rid == SK_JOB_RIDS)
+            rc = sk_fail(err, "all jobs together have more than %u workers", SK_JOB_RIDS - 1);
         job->list[i].rid = rid++;
     }
     free(taken.slots);
@@ -290,10 +301,6 @@ int published_tables_add(void *tables, struct admission_job *job, struct sk_erro
     p->slots = job->slots;
     p->udp_port = job->port;
     p->pairs = job->members[0].request.roce.pairs;
-    if (p->pairs > 0) {
-        p->session = 1 + t->sessions++ % SESSIONS;
-        p->psn = job->psn = (uint32_t)t->now() & 0xffffff;
-    }
     for (uint32_t i = 0; i < job->workers; i++) {
         p->list[i] =
             (struct placed_worker){.ip = job->members[i].request.ip,
@@ -318,8 +325,6 @@ int published_tables_add(void *tables, struct admission_job *job, struct sk_erro
     }
     p->next = t->jobs;
     t->jobs = p;
-    for (uint32_t i = 0; p->pairs > 0 && i < job->workers; i++)
-        job->members[i].queue_pair = tables_roce_pair(p, i);
     job->number = 0;
     job->elements = p->pairs > 0 ? ELEMENTS : 0;
     return 0;

@@ -27,6 +27,17 @@ struct placed_job {
     struct placed_worker list[ADMISSION_WORKERS];
 };
 
+// What a job by RoCEv2 is to get, from when the first of its workers is located: workers are told
+// before the switch has the job. One that does not come to that is forgotten after RESERVED_NS.
+#define RESERVED_NS UINT64_C(600000000000)
+struct roce_reserved {
+    struct roce_reserved *next;
+    char name[ADMISSION_NAME];
+    uint64_t since;
+    uint32_t workers, session, psn;
+    uint16_t rids[ADMISSION_WORKERS];
+};
+
 struct published_tables {
     struct sessions_switch on;
     uint8_t mac[6];
@@ -38,11 +49,21 @@ struct published_tables {
         macs[TABLES_NAME_BYTES]; // names of the tables
     uint32_t sessions;           // of jobs by RoCEv2, so far
     struct placed_job *jobs;
+    struct roce_reserved *reserved;
 };
+
+// ---- tables.c ----
+void tables_pause(const struct published_tables *t, bool on);
 
 // ---- tables_roce.c ----
 // The switch's first queue pair for the worker.
 uint32_t tables_roce_pair(const struct placed_job *job, uint32_t rank);
+// What is reserved for the job; reserves it, if nothing is. Null with a sentence.
+struct roce_reserved *tables_roce_reserve(struct published_tables *t, const char *name,
+                                          uint32_t workers, struct sk_error *err);
+// The job takes what is reserved for it, which is forgotten.
+int tables_roce_take(struct published_tables *t, struct placed_job *job, struct sk_error *err);
+void tables_roce_forget(struct published_tables *t); // all that is reserved
 // Entries of a worker, and what is to come next of its queue pairs. 'entries' counts what was
 // written. 0, or negative with a sentence.
 int tables_roce_write(struct published_tables *t, const struct placed_job *job,

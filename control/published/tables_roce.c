@@ -6,8 +6,10 @@
 #include "control/published/tables_impl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "control/state/jobs.h"
 #include "control/tables/control.h"
 #include "control/tables/entry.h"
 #include "control/tables/names.h"
@@ -17,8 +19,95 @@
 #define PROGRESS    "writes.progress"
 #define ANSWERS     "results.answers"
 #define FIRST_CELL  0x8000u
+#define ROCE_RIDS   256u // a replication id is below it
+#define SESSIONS    1023u
 
 #define NUMBER(text, n) (snprintf((text), sizeof(text), "%llu", (unsigned long long)(n)), (text))
+
+// ---- what is reserved ----
+
+static void tables_roce_drop(struct roce_reserved **at) {
+    struct roce_reserved *r = *at;
+    *at = r->next;
+    free(r);
+}
+
+void tables_roce_forget(struct published_tables *t) {
+    while (t->reserved)
+        tables_roce_drop(&t->reserved);
+}
+
+static struct roce_reserved **tables_roce_find(struct published_tables *t, const char *name) {
+    struct roce_reserved **at = &t->reserved;
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+// Replication ids that neither entries nor reservations have.
+static int tables_roce_choose(struct published_tables *t, struct roce_reserved *r,
+                              struct sk_error *err) {
+    struct sk_jobs_taken taken;
+    tables_pause(t, true);
+    sk_jobs_taken(t->on.sw, sessions_slots(&t->on), &taken);
+    tables_pause(t, false);
+    free(taken.slots);
+    for (const struct roce_reserved *o = t->reserved; o; o = o->next)
+        for (uint32_t i = 0; i < o->workers; i++)
+            taken.rids[o->rids[i]] = true;
+    uint16_t rid = 1;
+    for (uint32_t i = 0; i < r->workers; i++) {
+        while (rid < ROCE_RIDS && taken.rids[rid])
+            rid++;
+        if (rid == ROCE_RIDS)
+            return sk_fail(err, "jobs by RoCEv2 together have more than %u workers", ROCE_RIDS - 1);
+        r->rids[i] = rid++;
+    }
+    return 0;
+}
+
+struct roce_reserved *tables_roce_reserve(struct published_tables *t, const char *name,
+                                          uint32_t workers, struct sk_error *err) {
+    const uint64_t now = t->now();
+    for (struct roce_reserved **at = &t->reserved; *at;)
+        if (now - (*at)->since >= RESERVED_NS ||
+            (strcmp((*at)->name, name) == 0 && (*at)->workers != workers))
+            tables_roce_drop(at);
+        else
+            at = &(*at)->next;
+    struct roce_reserved *found = *tables_roce_find(t, name), *r;
+    if (found)
+        return found;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    snprintf(r->name, sizeof r->name, "%s", name);
+    r->since = now;
+    r->workers = workers;
+    r->session = 1 + t->sessions++ % SESSIONS;
+    r->psn = (uint32_t)now & 0xffffff;
+    if (tables_roce_choose(t, r, err)) {
+        free(r);
+        return NULL;
+    }
+    r->next = t->reserved;
+    t->reserved = r;
+    return r;
+}
+
+int tables_roce_take(struct published_tables *t, struct placed_job *job, struct sk_error *err) {
+    struct roce_reserved **at = tables_roce_find(t, job->name), *r = *at;
+    if (!r || r->workers != job->workers)
+        return sk_fail(err, "its workers have waited for too long");
+    job->session = r->session;
+    job->psn = r->psn;
+    for (uint32_t i = 0; i < job->workers; i++)
+        job->list[i].rid = r->rids[i];
+    tables_roce_drop(at);
+    return 0;
+}
+
+// ---- entries ----
 
 uint32_t tables_roce_pair(const struct placed_job *job, uint32_t rank) {
     return job->session << 14 | (uint32_t)job->list[rank].rid << 6;

@@ -58,13 +58,15 @@ struct admission_place {
     uint8_t mac[6];
     uint32_t switch_ip; // that it sends to
     uint8_t switch_mac[6];
+    // By RoCEv2: the switch's first queue pair for this worker, and the number of the first packet
+    // that comes from each.
+    uint32_t queue_pair, psn;
 };
 
 struct admission_member {
     void *owner; // who is told; null: nobody is there
     struct admission_request request;
     struct admission_place place;
-    uint32_t queue_pair; // given to one by RoCEv2: the switch's first one for this worker
     bool placed;
     uint64_t since;
     char waits[160]; // for what, when it is not placed
@@ -81,9 +83,7 @@ struct admission_job {
     uint64_t since, looked,
         ends;                  // of the state; when places were looked for; when 'ending' is over
     uint32_t number, elements; // given
-    // Given to a job by RoCEv2: the numbers of results' first packets, of all queue pairs.
-    uint32_t psn;
-    char why[256]; // it ends
+    char why[256];             // it ends
     struct admission_member members[ADMISSION_WORKERS];
 };
 

@@ -118,8 +118,8 @@ static void svc_admitted(void *owner, const struct admission_job *job, uint32_t 
         svc_ip(p->switch_ip, to_ip), "switch_mac", sk_mac_text(p->switch_mac, to_mac),
         "switch_port", roce ? (int)job->port : 0xbee0);
     if (roce) {
-        json_object_set_new(reply, "queue_pair", json_integer(m->queue_pair));
-        json_object_set_new(reply, "psn", json_integer(job->psn));
+        json_object_set_new(reply, "queue_pair", json_integer(p->queue_pair));
+        json_object_set_new(reply, "psn", json_integer(p->psn));
     }
     svc_send(owner, reply);
 }

@@ -583,7 +583,7 @@ class Refused(Published):
 
     def test_rdma_and_unknown_methods(self):
         a = self.worker(1, 0, 1)
-        self.error(Code.UNIMPLEMENTED, "RDMA", lambda: a.ask("Session/RdmaSession", (1, 5)))
+        self.error(Code.INVALID_ARGUMENT, "qpns", lambda: a.ask("Session/RdmaSession", (1, 5)))
         self.error(Code.UNIMPLEMENTED, "", lambda: a.ask("Session/TcpSession", (1, 5)))
 
     def test_a_call_that_gives_up_is_forgotten(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """SwitchML by RoCEv2 in real time: `silken run` with p4/switchml/with_roce.p4 on interfaces of the kernel's, and its job
-service; workers of `silken worker --rdma` on the other ends, with loss, two jobs at once, beside a job by UDP; and a worker of
+service, and the published client's; workers of `silken worker --rdma` on the other ends, with loss, two jobs at once, beside a job by UDP; and a worker of
 the test's own, whose keys and invariant CRCs are wrong. Every frame on the links is judged by Scapy: the invariant CRC has to
 be right. tshark 4.0 shows it and does not judge it."""
 import json
@@ -20,6 +20,7 @@ from live import INTERFACES, SILKEN, Checks, Switch, inside, ip, veth  # noqa: E
 
 inside(__file__)
 logging.getLogger("scapy").setLevel(logging.ERROR)
+import grpc  # noqa: E402
 from scapy.contrib.roce import BTH  # noqa: E402
 from scapy.layers.l2 import Ether  # noqa: E402
 
@@ -99,7 +100,9 @@ def configuration(**more):
                           "groups": [{"id": 200, "nodes": [900 + n for n in UDP_JOB["workers"]]}]},
             "entries": [*macs, *udp_entries()],
             "job_service": {"listen": f"127.0.0.1:{PORT}", "token_file": "token", "mac": SWITCH_MAC, "ip": SWITCH_IP,
-                            "grace": 1, "slots": 64}, **more}
+                            "grace": 1, "slots": 64},
+            "switchml_jobs": {"listen": "127.0.0.1:50099", "mac": SWITCH_MAC, "ip": SWITCH_IP, "slots": 16, "grace": 1,
+                              "silence": 2}, **more}
 
 
 class Running(Switch):
@@ -141,35 +144,44 @@ def good(name, *workers):
 # ---- a worker of the test's own ----
 
 class Own:
-    """The only worker of a job with one queue pair, at interface w0."""
+    """A worker with one queue pair, at an interface; and as the only one of a job of the job service."""
 
     RKEY, QPN = 0xABCD1234, 0x777
 
-    def __init__(self, job):
+    def __init__(self, n, place):
+        self.n, self.place = n, place
+        self.psn, self.version = 5, 0
+        self.socket = raw(n)
+
+    @classmethod
+    def alone(cls, job):
+        self = cls(0, None)
+        self.join(job)
+        return self
+
+    def join(self, job):
         self.service = socket.create_connection(("127.0.0.1", PORT), 20)
         self.lines = self.service.makefile("r")
         self.service.sendall((json.dumps({"token": TOKEN, "job": job, "rank": 0, "workers": 1, "kind": "switchml-roce", "pairs": 1,
-                                          "queue_pair": self.QPN, "psn": 5, "rkey": self.RKEY, "ip": address(0), "mac": mac(0),
+                                          "queue_pair": self.QPN, "psn": self.psn, "rkey": self.RKEY, "ip": address(0), "mac": mac(0),
                                           "slots": 4}) + "\n").encode())
         self.place = json.loads(self.lines.readline())
         while self.place.get("state") == "waiting":
             self.place = json.loads(self.lines.readline())
-        self.psn, self.version = 5, 0
-        self.socket = raw(0)
 
-    def write(self, values, rkey=None, good=True, psn=None):
+    def write(self, values, rkey=None, good=True, psn=None, waits=True):
         """A message of one packet. Returns the answer, or None."""
         rkey = self.version if rkey is None else rkey
         data = struct.pack(">BBHII", ONLY_IMMEDIATE, 0x40, 0xFFFF, self.place["queue_pair"], self.psn if psn is None else psn)
         data += struct.pack(">QII", 0x2000, rkey, 4 * len(values)) + struct.pack(">Hbb", 1, 3, 0)
         data += struct.pack(f">{len(values)}i", *values) + bytes(4)
         udp = struct.pack(">HHHH", 0xC000, 4791, 8 + len(data), 0)
-        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(data), 0, 0x4000, 64, 17, 0, socket.inet_aton(address(0)),
+        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(data), 0, 0x4000, 64, 17, 0, socket.inet_aton(address(self.n)),
                              socket.inet_aton(SWITCH_IP))
         total = sum(struct.unpack(">10H", header))
         total = (total & 0xFFFF) + (total >> 16)
         header = header[:10] + struct.pack(">H", ~(total + (total >> 16)) & 0xFFFF) + header[12:]
-        frame = bytearray(bytes.fromhex((SWITCH_MAC + mac(0)).replace(":", "")) + b"\x08\x00" + header + udp + data)
+        frame = bytearray(bytes.fromhex((SWITCH_MAC + mac(self.n)).replace(":", "")) + b"\x08\x00" + header + udp + data)
         covered = bytearray(b"\xff" * 8 + frame[14:-4])
         for at in (9, 16, 18, 19, 34, 35, 40):
             covered[at] = 0xFF
@@ -178,7 +190,7 @@ class Own:
             frame[80] ^= 4
         self.drain()
         self.socket.send(frame)
-        return self.answer()
+        return self.answer() if waits else None
 
     def drain(self):
         self.socket.settimeout(0)
@@ -212,7 +224,7 @@ class Own:
 
 
 def own_worker(switch):
-    own = Own("own")
+    own = Own.alone("own")
     check.equal("admitted", own.place.get("state"), "admitted")
     values = list(range(-32, 32))
     frame = own.write(values)
@@ -234,6 +246,97 @@ def own_worker(switch):
     check.equal("is out of order", switch.reason(OUT_OF_ORDER), before + 1)
     check.true("and the job goes on", own.write(values) is not None)
     own.close()
+
+
+# ---- the published client's services ----
+
+def varint(n):
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes(out) + bytes([n])
+
+
+def encoded(*fields):
+    """Numbers, and lists of numbers, by field."""
+    out = b""
+    for field, value in fields:
+        if isinstance(value, list):
+            packed = b"".join(varint(v) for v in value)
+            out += varint(field << 3 | 2) + varint(len(packed)) + packed
+        elif value:
+            out += varint(field << 3) + varint(value)
+    return out
+
+
+def decoded(data):
+    out, at = {}, 0
+
+    def number():
+        nonlocal at
+        n = shift = 0
+        while True:
+            at += 1
+            n |= (data[at - 1] & 127) << shift
+            shift += 7
+            if data[at - 1] < 128:
+                return n
+    while at < len(data):
+        key = number()
+        if key & 7 == 2:
+            end = number() + at
+            out[key >> 3] = []
+            while at < end:
+                out[key >> 3].append(number())
+        else:
+            out[key >> 3] = number()
+    return out
+
+
+def published():
+    """Two workers by RdmaSession, as the published client asks for it: its queue pairs' numbers do not follow each other."""
+    channels = [grpc.insecure_channel("127.0.0.1:50099", [("grpc.use_local_subchannel_pool", 1)]) for _ in range(2)]
+    session = 0x1234
+
+    def ask(n, method, *fields):
+        return channels[n].unary_unary("/switchml_proto." + method)(encoded(*fields), timeout=60)
+
+    def later(method, fields):
+        return [channels[n].unary_unary("/switchml_proto." + method).future(encoded(*fields), timeout=60) for n in range(2)]
+
+    def join(n):
+        return decoded(ask(n, "Session/RdmaSession", (1, session), (2, n), (3, 2), (4, int(mac(n).replace(":", ""), 16)),
+                           (5, int.from_bytes(socket.inet_aton(address(n)), "big")), (6, Own.RKEY), (7, 1), (8, 256),
+                           (9, [Own.QPN, 0x10 + n]), (10, [5, 9])))
+
+    broadcasts = [channels[n].unary_unary("/switchml_proto.Sync/Broadcast").future(
+        encoded((1, session if n == 0 else 0), (2, n), (3, 2)), timeout=60) for n in range(2)]
+    for b in broadcasts:
+        check.equal("broadcast", decoded(b.result()), {1: session})
+    places = [join(0)]
+    for b in later("Sync/Barrier", [(1, 2)]):
+        b.result()
+    places.append(join(1))
+    for b in later("Sync/Barrier", [(1, 2)]):
+        b.result()
+    for place in places:
+        check.equal("the switch", (place[1], place[2], place[3]),
+                    (session, int(SWITCH_MAC.replace(":", ""), 16), int.from_bytes(socket.inet_aton(SWITCH_IP), "big")))
+        check.equal("its queue pairs", (len(place[5]), len(place[6]), place[5][1] - place[5][0]), (2, 2, 1))
+    check.true("each has its own", places[0][5] != places[1][5])
+    own = [Own(n, {"queue_pair": places[n][5][0], "psn": places[n][6][0]}) for n in range(2)]
+    own[0].write([n + 1 for n in range(64)], waits=False)
+    other = own[1].write([1000] * 64)
+    for o, frame in ((own[1], other), (own[0], own[0].answer())):
+        check.true("an answer", frame is not None)
+        layer = Ether(frame)[BTH]
+        check.equal("for its queue pair", (layer.dqpn, layer.psn, layer.compute_icrc(None)),
+                    (Own.QPN, o.place["psn"], struct.pack("!I", layer.icrc)))
+        check.equal("sums", list(struct.unpack(">64i", frame[74:330])), [1001 + n for n in range(64)])
+        o.socket.close()
+    for c in channels:
+        c.close()
 
 
 # ---- requests that are refused ----
@@ -277,8 +380,9 @@ def main():
         good("four workers beside a job by UDP", *(worker(switch, n, "four", n, 4, "--pairs", "4", rounds=6) for n in range(4)),
              *(udp_worker(r) for r in (0, 1)))
         own_worker(switch)
+        published()
         good("again", *(worker(switch, n, "two", n, 2, "--type", "f16") for n in range(2)))
-        check.equal("no jobs", switch.becomes(lambda: switch.ask("job.list").get("service"), [], 20), [])
+        check.equal("no jobs, when it has been silent for two seconds", switch.becomes(lambda: switch.ask("job.list").get("service"), [], 20), [])
     with Running(configuration(faults={"loss": 0.01, "seed": 3})) as switch:
         good("with loss", *(worker(switch, n, "lossy", n, 2, "--pairs", "16", rounds=2) for n in range(2)))
         check.true("frames were lost", switch.drops().get("injected loss", 0) > 10, str(switch.drops()))
