@@ -440,7 +440,7 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 .PHONY: sessions-live sessions-any-order
 
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
-# an hour and more on a small machine. NAMES chooses.
+# half an hour on a small machine. A second call goes on where the first one ended; AGAIN=1 repeats what failed; NAMES chooses.
 torch-distributed: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --results $(BUILD)/torch-distributed.jsonl \
 	    $(if $(AGAIN),--again) $(NAMES)
@@ -566,13 +566,15 @@ dlcp-demos: $(BUILD)/silken
 .PHONY: dlcp-faults dlcp-demos
 
 # ---- all systems on one network: docs/comparison.md ----
-# examples/compare/*.json: tables, JSON and pictures in $(BUILD)/comparison. It all is of virtual time.
+# examples/compare/*.json: tables, JSON and pictures in $(BUILD)/comparison, and one table of all in its folder all. It all is
+# of virtual time, but for hosts' processor time (of $(BUILD)/bench.json) and accuracy.
 ACCURACY := docs/comparison/accuracy.json
 comparison: $(BUILD)/silken
 	mkdir -p $(BUILD)/comparison
 	for f in examples/compare/*.json; do n=$(BUILD)/comparison/$$(basename $$f .json); \
 		$(BUILD)/silken compare $$f --jobs 2 $(if $(wildcard $(BUILD)/bench.json),--bench $(BUILD)/bench.json) \
 		    $(if $(wildcard $(ACCURACY)),--accuracy $(ACCURACY)) --json $$n.json --plot $$n.png >$$n.txt || exit 1; cat $$n.txt; echo; done
+	/usr/bin/python3 bench/figures/comparison.py $(BUILD)/comparison $(BUILD)/comparison/all
 # How accurate training is with each system's sums: OUT is the file.
 comparison-accuracy: $(BUILD)/bench/figures/numbers.so
 	BUILD=$(abspath $(BUILD)) /usr/bin/python3 bench/figures/comparison_accuracy.py $(or $(OUT),$(ACCURACY))

@@ -195,7 +195,8 @@ static int tls_client_files(SSL_CTX *context, const struct rpc_client_tls *o,
     const char *key = o->key ? o->key : o->certificate;
     ERR_clear_error();
     if (o->key && !o->certificate)
-        return sk_fail(err, "the key '%s' is of no certificate: there is none", o->key);
+        return sk_fail(err, "the key '%s' needs a certificate, and no certificate is given",
+                       o->key);
     if (o->authority ? SSL_CTX_load_verify_locations(context, o->authority, NULL) != 1
                      : SSL_CTX_set_default_verify_paths(context) != 1)
         return tls_fail(err, "authority", o->authority ? o->authority : "of the system");

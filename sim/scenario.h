@@ -76,8 +76,8 @@ struct scn_work {
     double compute_ns; // training: of an iteration, of whose 'whole' parts 'forward' are the
                        // forward pass and 'backward' the backward one; usually 1 and 2 of 3
     double forward, backward, whole;
-    double jitter;     // training: compute times vary by so much (0 to 1)
-    bool by_layer;     // a layer's forward pass waits for its own parameters only
+    double jitter; // training: compute times vary by so much (0 to 1)
+    bool by_layer; // a layer's forward pass waits for its own parameters only
     bool floats;
     bool collectives;                   // SwitchML: not all tensors are for all (values.c)
     double magnitude;                   // of floats: they are between -this and this

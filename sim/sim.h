@@ -32,6 +32,7 @@
 //     node.c             a switch of the network
 //     host.c             a host and its network card
 //     routes.c           paths through the network
+//     levels.c           switches above switches, and what of a job each has
 //     paths.c            sets of next hops in switches, and when a path is down
 //     job.c              a training job, and whether its sums are right
 //     lane.c             a worker of either protocol on its host

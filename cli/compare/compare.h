@@ -60,6 +60,7 @@ struct compare_setting {
     uint32_t racks, hosts, spines; // hosts: workers of a rack
     json_t *link, *trunk, *ecn;    // of the scenario, or null
     json_t *work;                  // with "kind"; of a table: all of it, as one tensor
+    bool integers; // SwitchML's gradients; else floats, with their blocks' exponents
     struct compare_sparse sparse;
     json_t *faults, *background; // or null
     uint32_t jobs;               // which share each rack's workers evenly
@@ -74,8 +75,8 @@ struct compare_setting *compare_setting_read(const char *path, struct sk_error *
 // The same of a text; files that it names are relative to 'path'.
 struct compare_setting *compare_setting_parse(const char *path, const char *text, size_t length,
                                               struct sk_error *err);
-// A workload: [{"name": ..., "elements": ..., "ready_us": ...}, ...] as "layers" and "forward_us" of
-// a scenario's work, in the order in which tensors are ready. Null after a sentence.
+// A workload: [{"name": ..., "elements": ..., "ready_us": ...}, ...] as "layers" and "forward_us"
+// of a scenario's work, in the order in which tensors are ready. Null after a sentence.
 json_t *compare_tensors_parse(const char *name, const char *text, size_t length,
                               struct sk_error *err);
 bool compare_for_sparse(enum compare_system system);  // it sends nothing else
@@ -109,8 +110,8 @@ double compare_host_us(enum compare_system system, const struct compare_row *row
                        const json_t *bench);
 
 // Accuracies that training had, as bench/figures/comparison_accuracy.py writes them: of each
-// system's sums, and by the part of the gradients that was lost. Null after a sentence; the caller's
-// to decref.
+// system's sums, and by the part of the gradients that was lost. Null after a sentence; the
+// caller's to decref.
 json_t *compare_accuracy_read(const char *path, struct sk_error *err);
 json_t *compare_accuracy_parse(const char *name, const char *text, size_t length,
                                struct sk_error *err);

@@ -138,8 +138,9 @@ static void setting_tensors(const struct sk_at *work, struct compare_setting *s)
 }
 
 static void setting_work(const struct sk_at *at, struct compare_setting *s) {
-    static const char *const keys[] = {"model", "layers", "tensors",    "sparse",     "scale",
-                                       "every", "jitter", "compute_ms", "iterations", NULL};
+    static const char *const keys[] = {"model",      "layers", "tensors", "sparse",
+                                       "scale",      "every",  "jitter",  "compute_ms",
+                                       "iterations", "values", NULL};
     static const char *const kinds[] = {"model", "layers", "tensors", "sparse", NULL};
     const struct sk_at w = sk_at_member(at, "work");
     unsigned n = 0;
@@ -152,8 +153,14 @@ static void setting_work(const struct sk_at *at, struct compare_setting *s) {
         n += json_object_get(w.value, kinds[i]) != NULL;
     if (n != 1)
         sk_at_fail(&w, "needs one of model, layers, tensors, sparse");
+    const struct sk_at values = sk_at_member(&w, "values");
+    const char *kind = sk_at_string(&values, false);
+    s->integers = kind && strcmp(kind, "integers") == 0;
+    if (kind && !s->integers && strcmp(kind, "floats") != 0)
+        sk_at_fail(&values, "must be floats or integers");
     s->iterations = setting_number(&w, "iterations", 1, 1000, 3);
     s->work = json_deep_copy(w.value);
+    json_object_del(s->work, "values");
     json_object_set_new(s->work, "kind", json_string("training"));
     json_object_set_new(s->work, "iterations", json_integer((json_int_t)s->iterations));
     if (!at->doc->failed && json_object_get(w.value, "tensors"))
@@ -204,7 +211,7 @@ static void setting_rest(const struct sk_at *at, struct compare_setting *s) {
         k++;
     if (!transports[k])
         sk_at_fail(&transport, "must be one of newreno, cubic, dctcp");
-    if (s->jobs > s->hosts || (s->hosts && s->hosts % s->jobs))
+    if (s->jobs && (s->jobs > s->hosts || s->hosts % s->jobs)) // 0: refused before
         sk_at_fail(&jobs, "must share the %u workers of a rack evenly", s->hosts);
     if (s->racks * s->hosts / (s->jobs ? s->jobs : 1) < 2)
         sk_at_fail(&jobs, "leave one worker to a job; there must be two");

@@ -14,13 +14,14 @@
 #define SUM_BYTES         4u
 #define PAIR_BYTES        8u
 #define MOST_HALVES       32u // workers whose 16-bit floats are summed
+#define MOST_BELOW        32u // workers and switches of a job below a switch of SwitchML
 
 static bool systems_is_libra(enum compare_system system) {
     return system == COMPARE_LIBRA || system == COMPARE_SPARSE_SERVERS;
 }
 
-static const char *systems_program(enum compare_system system) {
-    return system == COMPARE_SWITCHML         ? "switchml"
+static const char *systems_program(const struct compare_setting *s, enum compare_system system) {
+    return system == COMPARE_SWITCHML         ? (s->racks > 1 ? "with_levels" : "switchml")
            : system == COMPARE_SWITCHML_F16   ? "halves"
            : system == COMPARE_ATP            ? "atp"
            : system == COMPARE_LIBRA          ? "libra"
@@ -39,7 +40,7 @@ bool compare_is_worker(const struct compare_setting *s, uint32_t number) {
 }
 
 static json_t *systems_topology(const struct compare_setting *s, enum compare_system system) {
-    const char *const program = systems_program(system);
+    const char *const program = systems_program(s, system);
     const bool is_dlcp = strcmp(program, "dlcp") == 0;
     json_t *t = json_object();
     json_object_set_new(t, "kind",
@@ -53,7 +54,8 @@ static json_t *systems_topology(const struct compare_setting *s, enum compare_sy
         json_object_set_new(t, "leaves", json_integer(s->racks));
         json_object_set_new(t, "hosts", json_integer(rack_hosts(s)));
         json_object_set_new(t, "spines", json_integer(s->spines));
-        json_object_set_new(t, "spine_program", json_string(is_dlcp ? "dlcp" : "l2"));
+        json_object_set_new(t, "spine_program",
+                            json_string(is_dlcp || system == COMPARE_SWITCHML ? program : "l2"));
     } else {
         json_t *leaves = json_array();
         for (uint32_t r = 0; r < s->racks; r++)
@@ -177,13 +179,18 @@ static void systems_transport(const struct compare_setting *s, enum compare_syst
 static void systems_switchml(const struct compare_setting *s, enum compare_system system,
                              json_t *job) {
     json_t *floats = json_deep_copy(s->work);
-    json_object_set_new(floats, "values", json_string("floats"));
+    if (!s->integers || system == COMPARE_SWITCHML_F16)
+        json_object_set_new(floats, "values", json_string("floats"));
     json_object_set_new(job, "protocol", json_string("switchml"));
     json_object_set_new(job, "elements", json_integer(SWITCHML_ELEMENTS));
     json_object_set_new(job, "slots", json_integer((json_int_t)(s->slots / s->jobs)));
     json_object_set_new(job, "work", floats);
     if (system == COMPARE_SWITCHML_F16)
         json_object_set_new(job, "f16", json_true());
+    if (s->racks > 1) { // in each rack, and where the racks meet
+        json_object_set_new(job, "levels", json_true());
+        json_object_set_new(job, "switch", json_string(s->spines ? "p0" : "s0"));
+    }
 }
 
 static json_t *systems_job(const struct compare_setting *s, enum compare_system system,
@@ -210,8 +217,10 @@ static json_t *systems_job(const struct compare_setting *s, enum compare_system 
 // Why the system cannot do it, or null.
 static const char *systems_refused(const struct compare_setting *s, enum compare_system system) {
     const bool switchml = system == COMPARE_SWITCHML || system == COMPARE_SWITCHML_F16;
-    if (switchml && s->racks > 1)
-        return "sums in one switch, and there are several racks";
+    if (system == COMPARE_SWITCHML_F16 && s->racks > 1)
+        return "sums 16-bit floats in one switch, and there are several racks";
+    if (switchml && s->racks > 1 && (s->hosts / s->jobs > MOST_BELOW || s->racks > MOST_BELOW))
+        return "sums for 32 workers and switches below each switch at most";
     if (switchml && s->slots < s->jobs)
         return "has fewer slots than there are jobs";
     if (system == COMPARE_SWITCHML_F16 && s->hosts / s->jobs > MOST_HALVES)

@@ -388,6 +388,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
         .workers = d->o.workers,
         .servers = atp ? d->o.servers : 0,
         .racks = d->o.racks,
+        .levels = d->o.levels,
         .lanes = d->o.lanes,
         .elements = d->o.elements,
         .f16 = d->o.f16,

@@ -46,6 +46,12 @@ unsigned fabric_rack_of(const struct fabric *f, unsigned worker) {
     return worker * f->racks / f->workers;
 }
 
+unsigned fabric_above(const struct fabric *f, unsigned rack) {
+    const unsigned lowest = f->racks - f->levels; // the last of the lowest level
+
+    return rack <= lowest ? lowest + 1 : rack + 1;
+}
+
 struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
     unsigned station = link / f->lanes;
     bool server = station >= f->workers;
@@ -98,8 +104,7 @@ static bool fabric_exists(const char *path) {
     return stat(path, &st) == 0;
 }
 
-// A switch makes a socket for each port, in order; the last rack's those of the links to others
-// too.
+// A switch makes a socket for each port, in order, and those of the links to the racks below.
 bool fabric_ready(const struct fabric *f, unsigned rack) {
     char uplink[256];
 
@@ -109,9 +114,9 @@ bool fabric_ready(const struct fabric *f, unsigned rack) {
             return false;
         }
     }
-    for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
+    for (unsigned other = 0; other < rack; other++) {
         fabric_uplink(f, other, uplink);
-        if (!fabric_exists(uplink)) {
+        if (fabric_above(f, other) == rack && !fabric_exists(uplink)) {
             return false;
         }
     }
@@ -241,6 +246,7 @@ static void open_options(const struct fabric *f, unsigned rank, const struct des
     config->hard_limit_ms = HARD_LIMIT_MS;
     config->lanes = f->lanes;
     config->lane = d->lane;
+    config->no_session = f->protocol == SILKEN_SWITCHML && f->racks > 1;
     config->atp.servers = f->servers;
     config->atp.server = d->servers;
     config->atp.group = d->groups;

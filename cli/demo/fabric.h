@@ -10,7 +10,8 @@
 // address.
 //
 // Workers are spread over the racks in order; servers are in the last rack. Its switch has a link
-// to each other one, at port FABRIC_PORTS - rack of both.
+// to each other one, at port FABRIC_PORTS - rack of both. With SwitchML the racks' switches are a
+// tree of 'levels' levels, of which that one is the top (fabric_above()): partial sums go up it.
 //
 // Two jobs may share one switch with p4/ina (--protocol both): SwitchML's has the first pipe's
 // ports, and ATP's those of the second, where ATP's aggregators are.
@@ -28,8 +29,9 @@ struct fabric {
     bool shared;         // with a job of the other protocol
     unsigned first_port; // of the job's links: 1, or 129 of ATP on a shared switch
     unsigned workers;
-    unsigned servers;  // of ATP, else 0
-    unsigned racks;    // more than one with ATP only
+    unsigned servers; // of ATP, else 0
+    unsigned racks;
+    unsigned levels;   // of their switches; more than two with SwitchML only
     unsigned lanes;    // of each station; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
     bool f16;          // the switch adds 16-bit floats
@@ -65,6 +67,9 @@ struct fabric_address {
 struct fabric_address fabric_address(const struct fabric *f, unsigned link);
 unsigned fabric_links(const struct fabric *f);
 unsigned fabric_rack_of(const struct fabric *f, unsigned worker);
+// The rack whose switch is above that of another one, not the last. Each level has one rack, but
+// the lowest, which has all others.
+unsigned fabric_above(const struct fabric *f, unsigned rack);
 
 // The address of the group of all workers' links of this lane, for parameters.
 struct fabric_group {
@@ -75,7 +80,7 @@ struct fabric_group fabric_group(unsigned lane);
 // begun.
 struct fabric_group fabric_switch(unsigned rack);
 
-// The socket of the link between the last rack and another one.
+// The socket of the link between a rack and the one above.
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);
 // The interface of either end of that link, as a veth pair.
 void fabric_uplink_end(unsigned rack, char name[16]);

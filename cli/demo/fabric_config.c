@@ -51,9 +51,9 @@ static unsigned uplink_port(unsigned rack) {
     return FABRIC_PORTS - rack;
 }
 
-// The last rack's end makes the socket.
+// The upper rack's end makes the socket.
 static json_t *uplink_of(const struct fabric *f, unsigned rack, unsigned other) {
-    bool here = rack + 1 < f->racks;
+    bool here = rack < other;
     char socket[256], name[32], end[16];
 
     fabric_uplink(f, here ? rack : other, socket);
@@ -70,7 +70,12 @@ static unsigned way_to(const struct fabric *f, unsigned rack, const struct fabri
     if (a->rack == rack) {
         return a->port;
     }
-    return uplink_port(rack + 1 < f->racks ? rack : a->rack);
+    for (unsigned below = a->rack; below < rack; below = fabric_above(f, below)) {
+        if (fabric_above(f, below) == rack) {
+            return uplink_port(below);
+        }
+    }
+    return uplink_port(rack);
 }
 
 // ---- SwitchML -----------------------------------------------------------------------------------
@@ -164,6 +169,99 @@ static void rdma_entries(const struct fabric *f, json_t *list) {
     }
 }
 
+// ---- SwitchML over several racks ----------------------------------------------------------------
+
+#define ABOVE_GROUP 300 // the switch above alone
+
+static bool has_above(const struct fabric *f, unsigned rack) {
+    return rack + 1 < f->racks;
+}
+
+// What a switch sums: 'number' of all that is below it, at this port.
+static void level_below(const struct fabric *f, unsigned rack, unsigned number, unsigned all,
+                        unsigned port, const char *mac, const char *ip, json_t *list) {
+    const bool above = has_above(f, rack);
+
+    json_array_append_new(
+        list,
+        json_pack("{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}}",
+                  "table", "pipe.Ingress.admission.workers", //
+                  "key",                                     //
+                  "hdr.switchml.job_number", FABRIC_JOB,     //
+                  "hdr.ipv4.src_addr", ip,                   //
+                  "ig_intr_md.ingress_port", port,           //
+                  "action", "admit",                         //
+                  "args",                                    //
+                  "worker_bit", (json_int_t)1 << number,     //
+                  "num_workers", all,                        //
+                  "group", group_of_lane(f, 0),              //
+                  "rid", port,                               //
+                  "port", port,                              //
+                  "pool_base", 0,                            //
+                  "pool_last", FABRIC_POOL - 1,              //
+                  "way", above ? 2 : 0,                      //
+                  "above", above ? ABOVE_GROUP : 0));
+    json_array_append_new(list,
+                          json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
+                                    "table", "pipe.Egress.receivers",         //
+                                    "key", "md.rid", port,                    //
+                                    "action", "address",                      //
+                                    "args", "mac", mac, "ip", ip, "udp_port", FABRIC_UDP_PORT));
+}
+
+// Where partial sums go, and from where all sums come.
+static void level_above(const struct fabric *f, unsigned rack, json_t *list) {
+    const struct fabric_group above = fabric_switch(fabric_above(f, rack)),
+                              own = fabric_switch(rack);
+
+    json_array_append_new(list, json_pack("{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:i, s:i, s:i}}",   //
+                                          "table", "pipe.Ingress.admission.workers",            //
+                                          "key",                                                //
+                                          "hdr.switchml.job_number", FABRIC_JOB,                //
+                                          "hdr.ipv4.src_addr", above.ip,                        //
+                                          "ig_intr_md.ingress_port", uplink_port(rack),         //
+                                          "action", "result",                                   //
+                                          "args", "group", group_of_lane(f, 0), "pool_base", 0, //
+                                          "pool_last", FABRIC_POOL - 1));
+    json_array_append_new(list, json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:s, s:s}}", //
+                                          "table", "pipe.Egress.receivers",              //
+                                          "key", "md.rid", uplink_port(rack),            //
+                                          "action", "above",                             //
+                                          "args", "mac", above.mac, "ip", above.ip,      //
+                                          "own_mac", own.mac, "own_ip", own.ip));
+}
+
+// One lane: a switch has one address for the one above it.
+static void level_entries(const struct fabric *f, unsigned rack, json_t *list) {
+    unsigned all = 0, number = 0;
+
+    for (unsigned link = 0; link < f->workers; link++) {
+        all += fabric_address(f, link).rack == rack;
+    }
+    for (unsigned other = 0; other < rack; other++) {
+        all += fabric_above(f, other) == rack;
+    }
+    for (unsigned link = 0; link < f->workers; link++) {
+        const struct fabric_address a = fabric_address(f, link);
+        if (a.rack == rack) {
+            level_below(f, rack, number++, all, a.port, a.mac, a.ip, list);
+        }
+    }
+    for (unsigned other = 0; other < rack; other++) {
+        const struct fabric_group below = fabric_switch(other);
+        if (fabric_above(f, other) == rack) {
+            level_below(f, rack, number++, all, uplink_port(other), below.mac, below.ip, list);
+        }
+    }
+    if (has_above(f, rack)) {
+        level_above(f, rack, list);
+    }
+}
+
+static json_t *level_group(unsigned rack) {
+    return json_pack("{s:i, s:[i]}", "id", ABOVE_GROUP, "nodes", uplink_port(rack));
+}
+
 static void switchml_entries(const struct fabric *f, json_t *list) {
     for (unsigned link = 0; link < fabric_links(f); link++) {
         json_array_append_new(list, admission_of(f, link));
@@ -205,7 +303,7 @@ static json_t *node_at(unsigned port) {
     return json_pack("{s:i, s:i, s:[i]}", "id", port, "rid", port, "ports", port);
 }
 
-// The links of this lane of all workers in the rack; from the last rack, the way to the others.
+// The links of this lane of all workers in the rack, and the ways to the racks below.
 static json_t *fabric_config_group_of(const struct fabric *f, unsigned rack, unsigned lane) {
     json_t *nodes = json_array();
 
@@ -215,8 +313,10 @@ static json_t *fabric_config_group_of(const struct fabric *f, unsigned rack, uns
             json_array_append_new(nodes, json_integer(a.port));
         }
     }
-    for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
-        json_array_append_new(nodes, json_integer(uplink_port(other)));
+    for (unsigned other = 0; other < rack; other++) {
+        if (fabric_above(f, other) == rack) {
+            json_array_append_new(nodes, json_integer(uplink_port(other)));
+        }
     }
     return json_pack("{s:i, s:o}", "id", group_of_lane(f, lane), "nodes", nodes);
 }
@@ -229,15 +329,14 @@ static void fabric_config_add_port(json_t *ports, json_t *nodes, json_t *port) {
 }
 
 static void ports_and_nodes(const struct fabric *f, unsigned rack, json_t *ports, json_t *nodes) {
-    unsigned last = f->racks - 1;
-
     for (unsigned link = 0; link < fabric_links(f); link++) {
         if (fabric_address(f, link).rack == rack) {
             fabric_config_add_port(ports, nodes, fabric_config_port_of(f, link));
         }
     }
     for (unsigned other = 0; other < f->racks; other++) {
-        if (other != rack && (rack == last || other == last)) {
+        if ((other < rack && fabric_above(f, other) == rack) ||
+            (other > rack && fabric_above(f, rack) == other)) {
             fabric_config_add_port(ports, nodes, uplink_of(f, rack, other));
         }
     }
@@ -255,18 +354,26 @@ static json_t *fabric_config_configuration(const struct fabric *const *f, unsign
         }
         if (f[i]->rdma) {
             rdma_entries(f[i], entries);
+        } else if (f[i]->protocol == SILKEN_SWITCHML && f[i]->racks > 1) {
+            level_entries(f[i], rack, entries);
+            if (has_above(f[i], rack)) {
+                json_array_append_new(groups, level_group(rack));
+            }
         } else if (f[i]->protocol == SILKEN_SWITCHML) {
             switchml_entries(f[i], entries);
         }
         address_entries(f[i], rack, entries);
     }
     const struct fabric_group here = fabric_switch(rack);
-    root = json_pack("{s:{s:s, s:s}, s:o, s:{s:o, s:o}, s:o, s:o}", //
-                     "sessions", "mac", here.mac, "ip", here.ip,    //
+    root = json_pack("{s:o, s:{s:o, s:o}, s:o, s:o}",               //
                      "ports", ports,                                //
                      "multicast", "nodes", nodes, "groups", groups, //
                      "entries", entries,                            //
                      "control_socket", json_sprintf("%s/control-%u.sock", f[0]->folder, rack));
+    if (f[0]->protocol == SILKEN_ATP || f[0]->racks == 1) {
+        json_object_set_new(root, "sessions",
+                            json_pack("{s:s, s:s}", "mac", here.mac, "ip", here.ip));
+    }
     if (f[0]->f16) {
         json_object_set_new(root, "filled", json_pack("[{s:s}]", "tables", "halves"));
     }

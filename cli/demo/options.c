@@ -31,9 +31,11 @@ const char demo_usage[] =
     "  --spines N        switches between racks, 1 to 4 (dlcp)\n"
     "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
     "  --sync            all workers' steps at the same parameters (libra)\n"
-    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp, "
-    "dlcp);\n"
-    "                    or, with their hot parameters, in all of them (libra)\n"
+    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; "
+    "switchml,\n"
+    "                    atp, dlcp); or, with their hot parameters, in all of them (libra)\n"
+    "  --levels N        levels of the racks' switches, 2 to 4: each sums what is below it (2; "
+    "switchml)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
@@ -153,6 +155,10 @@ static int set_servers(const struct parser *p) {
 
 static int set_racks(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_RACKS, &p->o->racks);
+}
+
+static int set_levels(const struct parser *p) {
+    return parse_unsigned(p, 2, DEMO_MAX_RACKS, &p->o->levels);
 }
 
 static int set_links(const struct parser *p) {
@@ -286,6 +292,7 @@ static const struct option {
     {"--protocol", true, set_protocol},
     {"--servers", true, set_servers},
     {"--racks", true, set_racks},
+    {"--levels", true, set_levels},
     {"--links", true, set_links},
     {"--workers", true, set_workers},
     {"--elements", true, set_elements},
@@ -421,6 +428,22 @@ static bool has_dlcp_option(const struct demo_options *o) {
     return o->ring || o->convolutional || o->spines || o->bound >= 0;
 }
 
+// What SwitchML over several racks has not.
+static int check_levels(const struct parser *p) {
+    const struct demo_options *o = p->o;
+
+    if (o->f16 || o->rdma || o->lanes > 1) {
+        return demo_options_fail(p,
+                                 "--racks and --levels of SwitchML go with one lane, and without "
+                                 "--f16 and --rdma");
+    }
+    if (o->racks && o->levels > o->racks) {
+        return demo_options_fail(p, "%u racks do not have %u levels: each level has a rack",
+                                 o->racks, o->levels);
+    }
+    return 0;
+}
+
 // What belongs to one protocol.
 static int check_protocol(const struct parser *p) {
     const struct demo_options *o = p->o;
@@ -436,6 +459,9 @@ static int check_protocol(const struct parser *p) {
         return demo_options_fail(p, "--rdma goes with one lane, and without --f16");
     }
 
+    if (o->levels && (o->libra || o->dlcp || atp)) {
+        return demo_options_fail(p, "--levels needs --protocol switchml");
+    }
     if (o->libra) {
         return has_dlcp_option(o)
                    ? demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol "
@@ -454,8 +480,11 @@ static int check_protocol(const struct parser *p) {
     if (has_dlcp_option(o)) {
         return demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol dlcp");
     }
-    if (!atp && (o->servers || o->racks)) {
-        return demo_options_fail(p, "--servers and --racks need --protocol atp or libra");
+    if (!atp && o->servers) {
+        return demo_options_fail(p, "--servers needs --protocol atp or libra");
+    }
+    if (!atp && (o->racks > 1 || o->levels)) {
+        return check_levels(p);
     }
     if (o->both && o->racks > 1) {
         return demo_options_fail(p, "both protocols share the switch of one rack");
@@ -492,12 +521,15 @@ static void demo_options_settle(struct demo_options *o) {
         program = "p4/switchml/with_roce.p4";
     } else if (o->f16) {
         program = "p4/switchml/halves.p4";
+    } else if (o->racks > 1 || o->levels) {
+        program = "p4/switchml/with_levels.p4";
     }
     if ((o->both || o->protocol == SILKEN_ATP) && !o->servers) {
         o->servers = 1;
     }
     o->elements = o->elements ? o->elements : elements;
-    o->racks = o->racks ? o->racks : 1;
+    o->racks = o->racks ? o->racks : o->levels ? o->levels : 1;
+    o->levels = o->levels ? o->levels : o->racks > 1 ? 2 : 1;
     o->own_program = !o->program;
     o->program = o->program ? o->program : program;
 }

@@ -28,6 +28,7 @@ struct demo_options {
     unsigned workers;   // of each job
     unsigned servers;   // parameter servers of the job of ATP or Libra; 0: none
     unsigned racks;
+    unsigned levels;   // of their switches
     unsigned lanes;    // of each worker and server
     unsigned elements; // in a packet of SwitchML, or else of ATP
     bool f16;          // SwitchML's switch adds 16-bit floats

@@ -51,7 +51,8 @@ int demo_make_spaces(struct demo *d) {
     for (unsigned rack = 0; rack + 1 < d->o.racks && rc == 0; rack++) {
         char name[16];
         fabric_uplink_end(rack, name);
-        rc = spaces_join(&d->spaces, d->o.racks - 1, name, rack, name, error, sizeof error);
+        rc = spaces_join(&d->spaces, fabric_above(&d->job[0].fabric, rack), name, rack, name, error,
+                         sizeof error);
     }
     return rc ? demo_fail(d, "%s", error) : 0;
 }
@@ -132,15 +133,20 @@ static int wait_for_switch(struct demo *d, unsigned rack) {
     return status;
 }
 
-// The last rack's is there before the others: it makes the sockets of the links between them.
+// One above is there before those below: it makes the sockets of the links between them. Those of
+// the lowest level start together.
 int demo_start_switches(struct demo *d) {
-    int status = start_switch(d, d->o.racks - 1);
+    unsigned lowest = d->o.racks > 1 ? d->o.racks - d->o.levels + 1 : 0;
+    int status = 0;
 
-    status = status ? status : wait_for_switch(d, d->o.racks - 1);
-    for (unsigned rack = 0; rack + 1 < d->o.racks && !status; rack++) {
+    for (unsigned rack = d->o.racks; rack-- > lowest && !status;) {
+        status = start_switch(d, rack);
+        status = status ? status : wait_for_switch(d, rack);
+    }
+    for (unsigned rack = 0; rack < lowest && !status; rack++) {
         status = start_switch(d, rack);
     }
-    for (unsigned rack = 0; rack + 1 < d->o.racks && !status; rack++) {
+    for (unsigned rack = 0; rack < lowest && !status; rack++) {
         status = wait_for_switch(d, rack);
     }
     return status;

@@ -91,6 +91,12 @@ class Figures(unittest.TestCase):
             raise unittest.SkipTest("PyTorch is not installed")
         if not os.path.exists("/usr/share/datasets/fashion-mnist"):
             raise unittest.SkipTest("Fashion-MNIST is not installed")
+        path = os.path.join(self.out, "accuracy.json")
+        self.run_script("comparison_accuracy.py", path)
+        with open(path, encoding="utf-8") as f:
+            accuracy = json.load(f)
+        self.assertEqual(sorted(accuracy["sums"]), ["atp", "exact", "switchml", "switchml f16"])
+        self.assertEqual(accuracy["lost"][0], [0.0, accuracy["sums"]["exact"]])
         self.run_script("switchml_training.py")
         rows = {row["sums"]: row for row in self.rows("2")}
         self.assertEqual(sorted(rows), ["16-bit floats", "SwitchML", "float32"])

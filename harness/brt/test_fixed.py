@@ -127,11 +127,14 @@ def slots(c, copies):
 
 
 def shapes(c):
-    """Tables, fields and choices as the driver's descriptions have them (counted there)."""
+    """Tables, fields and choices as the driver's descriptions have them (counted there; tables that are only listed have
+    their keys)."""
     got = {n: (len(t["key"]), len(t["data"]), t["id"] & 0xffffff) for n, t in c.tables.items() if t["id"] >> 16 != 0xff05 and
            t["id"] >> 24 == 0xff} # those of the traffic manager: test_traffic.py
     checks.equal("tables", got, {
-        "tf1.dev.device_configuration": (0, 16, 0x060001), "$PORT": (1, 33, 0x010001), "$PORT_STAT": (1, 95, 0x010002),
+        "tf1.dev.device_configuration": (0, 16, 0x060001), "tf1.dev.warm_init": (0, 3, 0x060002),
+        "tf1.snapshot.phv": (1, 0, 0x070001), "tf1.log_tbl_counter": (2, 0, 0x070004),
+        "$PORT": (1, 33, 0x010001), "$PORT_STAT": (1, 95, 0x010002),
         "$PORT_HDL_INFO": (2, 1, 0x010003), "$PORT_FP_IDX_INFO": (1, 1, 0x010004), "$PORT_STR_INFO": (1, 1, 0x010005),
         "$pre.mgid": (1, 6, 0x020001), "$pre.node": (1, 3, 0x020002), "$pre.ecmp": (1, 1, 0x020003),
         "$pre.lag": (1, 3, 0x020004), "$pre.prune": (1, 1, 0x020005), "$pre.port": (1, 4, 0x020006),

@@ -61,7 +61,7 @@ def test_class():
 
 
 def counts_file(rank):
-    return os.path.join(os.environ["TEMP_DIR"], "counts-%d" % rank)
+    return os.path.join(os.environ["COUNTS_DIR"], "counts-%d" % rank)  # torch's tests have a TEMP_DIR of their own each
 
 
 def note_counts(rank):
@@ -126,7 +126,8 @@ def environment(folder, seconds):
     inherited = {name: value for name, value in os.environ.items() if name != "CI"}
     for below in ("barrier", "test_dir", "init_dir"):
         os.makedirs(os.path.join(folder, below), exist_ok=True)
-    return {**inherited, "BACKEND": "gloo", "WORLD_SIZE": str(WORLD), "TEMP_DIR": folder, "OMP_NUM_THREADS": "1",
+    return {**inherited, "BACKEND": "gloo", "WORLD_SIZE": str(WORLD), "TEMP_DIR": folder, "COUNTS_DIR": folder,
+            "OMP_NUM_THREADS": "1",
             "INIT_METHOD": "file://" + os.path.join(folder, "shared"), "GLOO_SOCKET_IFNAME": "lo",
             "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT": str(int(seconds))}
 
@@ -237,9 +238,9 @@ def summary(results, names):
     counts = {kind: sum(one["result"] in kinds for one in gloo.values())
               for kind, kinds in (("pass", ["ok"]), ("are skipped by torch", ["skipped"]), ("fail", ["failed", "error"]))}
     calls = {way: sum(silken[n][way] for n in good if n in silken) for way in ("switch", "fallback")}
-    print("of %d tests with gloo %s; of those that pass, %d pass with silken, which made %d sums by the switch and %d as fallback"
-          % (len(gloo), ", ".join("%d %s" % (n, kind) for kind, n in counts.items()), len(good) - len(lost), calls["switch"],
-             calls["fallback"]))
+    print("of %d tests with gloo %s; of those that pass, %d pass with silken, which made %d sums by the switch and %d as "
+          "fallback" % (len(gloo), ", ".join("%d %s" % (n, kind) for kind, n in counts.items()), len(good) - len(lost),
+                        calls["switch"], calls["fallback"]))
     print("passes with gloo, fails with silken: %d" % len(lost))
     if good and (not calls["switch"] or calls["fallback"]):
         lost.append("sums through the switch")

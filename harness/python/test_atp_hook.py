@@ -38,7 +38,7 @@ def start(folder, kind, **more):
                              stderr=subprocess.STDOUT) for r in range(len(RACKS))]
 
 
-def end(ranks, limit=150):
+def end(ranks, limit=400):
     until = time.monotonic() + limit
     try:
         return [r.communicate(timeout=max(1, until - time.monotonic()))[0] for r in ranks]

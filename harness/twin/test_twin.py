@@ -314,7 +314,7 @@ class Secured(Folder):
             self.refused("cannot use certificate '", address, certificate=self.file("ca.key"))
             self.refused("cannot use key '", address, certificate=self.file("client.pem"), key=self.file("server.key"))
             self.refused("cannot use key '", address, certificate=self.file("client.pem"))
-            self.refused("is of no certificate", address, key=self.file("client.key"))
+            self.refused("needs a certificate, and no certificate is given", address, key=self.file("client.key"))
             subprocess.run(["openssl", "rsa", "-aes128", "-passout", "pass:secret", "-in", self.file("client.key"), "-out",
                             self.file("locked.key")], check=True, capture_output=True)
             self.refused("cannot use key '", address, certificate=self.file("client.pem"), key=self.file("locked.key"))

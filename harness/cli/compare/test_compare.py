@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`silken compare`: every system on the same stations; what it prints, and settings that are wrong."""
+import csv
 import json
 import os
 import subprocess
@@ -72,8 +73,10 @@ class Compare(unittest.TestCase):
     def test_two_racks(self):
         for setting in (TWO, SPINES):
             rows = self.results(setting)
-            self.assertIn("several racks", rows["switchml"]["refused"])
+            self.assertIn("several racks", rows["switchml f16"]["refused"])
             # a rack's sum goes up once
+            self.assertLess(rows["switchml"]["trunk_bytes"], 0.8 * rows["servers"]["trunk_bytes"])
+            self.assertLess(rows["switchml"]["worker_bytes_out"], rows["ring"]["worker_bytes_out"])
             self.assertLess(rows["atp"]["trunk_bytes"], rows["servers"]["trunk_bytes"])
             self.assertLess(rows["hierarchical"]["trunk_bytes"], rows["halving"]["trunk_bytes"])
 
@@ -149,12 +152,14 @@ class Compare(unittest.TestCase):
         rows = self.results({**RACK, "systems": ["switchml", "ring"]}, "--bench", path)
         # two tensors of 391 and 59 packets of 1,024 bytes, and 128 and 59 that say exponents
         self.assertAlmostEqual(rows["switchml"]["host_us"], 391 + 128 + 59 + 59, places=6)
+        integers = {**RACK, "systems": ["switchml"], "work": {**RACK["work"], "values": "integers"}}
+        self.assertAlmostEqual(self.results(integers, "--bench", path)["switchml"]["host_us"], 391 + 59, places=6)
         self.assertNotIn("host_us", rows["ring"])
 
     def test_scenarios_are_silken_sims(self):
         done = self.compare(TWO, "--scenarios", self.folder)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        for name in SYSTEMS[2:]:
+        for name in [name for name in SYSTEMS if name != "switchml f16"]:
             run = subprocess.run([SILKEN, "sim", os.path.join(self.folder, name + ".json")], text=True, capture_output=True,
                                  timeout=300, check=False)
             self.assertEqual(run.returncode, 0, run.stderr)
@@ -166,12 +171,28 @@ class Compare(unittest.TestCase):
         with open(path, "rb") as f:
             self.assertEqual(f.read(4), b"\x89PNG")
 
+    def test_a_table_of_all(self):
+        done = self.compare({**RACK, "systems": ["switchml", "ring"]}, "--json", os.path.join(self.folder, "test.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.unlink(os.path.join(self.folder, "setting.json"))
+        out = os.path.join(self.folder, "all")
+        script = os.path.join(ROOT, "bench", "figures", "comparison.py")
+        for _ in range(2): # what is there stays
+            subprocess.run([sys.executable, script, self.folder, out], check=True, capture_output=True, timeout=100)
+        with open(os.path.join(out, "iterations.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual([row["setting"] for row in rows], ["test"])
+        self.assertEqual((rows[0]["computing"], rows[0]["atp"]), ("0.06", ""))
+        self.assertGreater(float(rows[0]["ring"]), float(rows[0]["switchml"]))
+        with open(os.path.join(out, "test.png"), "rb") as f:
+            self.assertEqual(f.read(4), b"\x89PNG")
+
     def test_mistakes(self):
         for setting, why in (
                 ("[1]", "must be an object"), ("{", "setting.json:1"), ({**RACK, "netwrok": {}}, "netwrok"),
                 ({"work": RACK["work"]}, 'needs "network"'), ({"network": RACK["network"]}, 'needs "work"'),
                 ({**RACK, "systems": ["tcp"]}, "'tcp' is not one of switchml"), ({**RACK, "systems": []}, "must name a system"),
-                ({**RACK, "jobs": 3}, "must share the 4 workers of a rack evenly"),
+                ({**RACK, "jobs": 3}, "must share the 4 workers of a rack evenly"), ({**RACK, "jobs": 0}, "jobs"),
                 ({**RACK, "jobs": 4}, "leave one worker to a job"),
                 ({**RACK, "network": {"racks": 1, "hosts": 1}}, "has one worker"),
                 ({**RACK, "network": {"racks": 1, "spines": 2}}, "are between racks"),
@@ -179,6 +200,7 @@ class Compare(unittest.TestCase):
                 ({**RACK, "work": {"model": "resnet51"}}, "resnet51"), ({**RACK, "faults": [{"kind": "fire"}]}, "fire"),
                 ({**RACK, "faults": {}}, "must be a list"), ({**RACK, "seeds": 0}, "seeds"),
                 ({**RACK, "network": {**RACK["network"], "link": 5}}, "must be an object"),
+                ({**RACK, "work": {**RACK["work"], "values": "halves"}}, "must be floats or integers"),
                 ({**RACK, "work": {}}, "needs one of model, layers, tensors, sparse"),
                 ({**RACK, "work": {"model": "vgg16", "sparse": {}}}, "needs one of model"),
                 ({**RACK, "work": {"tensors": "nowhere.json"}}, "nowhere.json"), ({**RACK, "work": {"tensors": 5}}, "tensors"),

@@ -64,6 +64,13 @@ static void test_atp_racks(void **state) {
                           "--lanes", "2", "--loss", "1%", "--images", "4000", "--steps", "5"));
 }
 
+static void test_levels(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--racks", "2", "--loss", "1%", "--images", "4000", "--steps", "10"));
+    assert_int_equal(0, DEMO("--levels", "3", "--racks", "4", "--workers", "5", "--loss", "1%",
+                             "--elements", "64", "--images", "4000", "--steps", "5"));
+}
+
 // A job of each protocol, side by side on one switch.
 static void test_both(void **state) {
     (void)state;
@@ -81,10 +88,10 @@ static void test_another_program(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lossless),        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_small_packets),   cmocka_unit_test(test_atp),
-        cmocka_unit_test(test_atp_racks),       cmocka_unit_test(test_both),
-        cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_lossless),      cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_small_packets), cmocka_unit_test(test_atp),
+        cmocka_unit_test(test_atp_racks),     cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_both),          cmocka_unit_test(test_another_program),
     };
 
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
