@@ -20,7 +20,7 @@
 // ---- tensors whose sums are known ---------------------------------------------------------------
 
 // Element i of worker 'rank': 17 bits, so that as a float, times a power of two, neither it nor the
-// sum of 255 of them is rounded anywhere.
+// sum of 255 of them is rounded anywhere; nor is one of 4096 in SwitchML's fixed point.
 static int32_t cmd_worker_value_of(const struct work *w, uint32_t rank, uint64_t i,
                                    uint64_t round) {
     uint32_t x = (uint32_t)i * 2654435761u + rank * 40503u + (uint32_t)round * 97u +
@@ -58,8 +58,11 @@ static double cmd_worker_tolerance(const struct work *w, double sum, double part
     if (w->halves || w->config.f16) {
         return (fabs(sum) + parts) * 0x1p-11 * (1 + 0x1p-10) + (w->config.workers + 1) * least;
     }
-    if (w->integers || w->config.protocol == SILKEN_SWITCHML) {
+    if (w->integers) {
         return 0;
+    }
+    if (w->config.protocol == SILKEN_SWITCHML) {
+        return w->config.workers > 255 ? fabs(sum) * 0x1p-24 : 0;
     }
     return w->config.workers * 0.5000001e-8 / (double)SCALE + fabs(sum) * 0x1p-24;
 }

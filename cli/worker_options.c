@@ -178,7 +178,7 @@ static int take_lane_option(struct work *w, int option, char *value) {
 
 static int worker_options_take_number(struct work *w, int option, const char *value) {
     static const uint64_t largest[] = {
-        [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,
+        [RANK - RANK] = 4095,        [WORKERS - RANK] = 4096,
         [PORT - RANK] = 65535,       [JOB - RANK] = 255,
         [POOL - RANK] = 16384,       [PACKET - RANK] = 256,
         [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000,

@@ -14,6 +14,7 @@
 #define SUM_BYTES         4u
 #define PAIR_BYTES        8u
 #define MOST_HALVES       32u // workers whose 16-bit floats are summed
+#define MOST_BELOW        32u // workers and switches of a job below a switch of SwitchML
 
 static bool systems_is_libra(enum compare_system system) {
     return system == COMPARE_LIBRA || system == COMPARE_SPARSE_SERVERS;
@@ -218,6 +219,8 @@ static const char *systems_refused(const struct compare_setting *s, enum compare
     const bool switchml = system == COMPARE_SWITCHML || system == COMPARE_SWITCHML_F16;
     if (system == COMPARE_SWITCHML_F16 && s->racks > 1)
         return "sums 16-bit floats in one switch, and there are several racks";
+    if (switchml && s->racks > 1 && (s->hosts / s->jobs > MOST_BELOW || s->racks > MOST_BELOW))
+        return "sums for 32 workers and switches below each switch at most";
     if (switchml && s->slots < s->jobs)
         return "has fewer slots than there are jobs";
     if (system == COMPARE_SWITCHML_F16 && s->hosts / s->jobs > MOST_HALVES)

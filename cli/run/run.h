@@ -232,7 +232,7 @@ struct sk_watch_control;
 void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
 // The program was replaced.
 void run_jobs_program_changed(struct run *r);
-uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
+uint16_t run_jobs_port(const struct run *r); // 0: there is no service
 void run_jobs_end(struct run *r);
 struct admission_request;
 struct admission_place;

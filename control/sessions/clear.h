@@ -20,6 +20,7 @@
 // Names of the programs' objects.
 #define SESSIONS_OF_SWITCHML "admission.sessions"
 #define SESSIONS_OF_ATP      "classify.sessions"
+#define SESSIONS_WORKERS     "admission.workers"
 
 struct sessions_switch {
     struct sk_switch *sw;

@@ -149,6 +149,16 @@ static int close_all(struct sessions *s, struct sk_error *err) {
     return 0;
 }
 
+// Whether the switch's part of a job may be one of several (p4/switchml/with_levels.p4): what
+// begins a session here begins it at one of them.
+static bool sessions_has_levels(const struct sessions *s) {
+    struct sk_object o;
+    struct sk_error ignored;
+    return *s->switchml &&
+           sk_find_object(s->host.on.sw, SK_TABLE, SESSIONS_WORKERS, &o, &ignored) == 0 &&
+           sk_find_action(o.desc->tables[o.index], "result", &ignored) >= 0;
+}
+
 // ---- making and freeing ----
 
 struct sessions *sessions_new(const struct sessions_host *host,
@@ -169,6 +179,15 @@ struct sessions *sessions_new(const struct sessions_host *host,
     if (!*s->switchml && !*s->atp) {
         sk_fail(err, "\"sessions\": the program has no table '" SESSIONS_OF_SWITCHML
                      "' or '" SESSIONS_OF_ATP "', as p4/switchml and p4/atp have");
+        free(s);
+        return NULL;
+    }
+    if (sessions_has_levels(s)) {
+        sk_fail(
+            err,
+            "\"sessions\": the program's jobs are over several levels of switches, and this switch "
+            "would begin a session alone; give all of them the same entry in "
+            "'" SESSIONS_OF_SWITCHML "' in place of this");
         free(s);
         return NULL;
     }

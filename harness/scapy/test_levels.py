@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """p4/switchml/with_levels.p4 and virtual.p4, packet by packet: sums over two and three levels of switches, what is lost
 between them, and what comes late or twice. Frames are built here byte by byte; nothing of the host stack is used."""
+import json
 import logging
 import os
 import struct
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
@@ -15,7 +18,7 @@ from scapy.layers.l2 import Ether  # noqa: E402
 
 import tally  # noqa: E402
 from elements import vector  # noqa: E402
-from switch import Switch  # noqa: E402
+from switch import BUILD, Switch  # noqa: E402
 from test_switchml import Result, ones_sum, total  # noqa: E402
 
 JOB, GROUP, ABOVE_GROUP, FLOOD = 7, 100, 101, 999
@@ -402,8 +405,12 @@ def leaves(node):
     return [w for s in node.below for w in (leaves(s) if isinstance(s, Node) else [s])]
 
 
-class ThreeLevels(TwoRacks):
+class ThreeLevels(LevelsTest):
     """Four racks below two switches below one."""
+    test_sum = TwoRacks.test_the_last_worker_sends_the_sum_to_all
+    test_packets = TwoRacks.test_one_packet_up_and_one_down_for_each_rack
+    test_exponents = TwoRacks.test_the_largest_exponents_of_all_racks
+    test_lost = TwoRacks.test_every_packet_between_switches_lost_once
 
     def build(self):
         nodes = [Node(0x101 + r, r % 2, 9, [Station(10 * r + w + 1, w) for w in range(2)]) for r in range(4)]
@@ -412,8 +419,15 @@ class ThreeLevels(TwoRacks):
         return [*nodes, *middle, top], [w for n in nodes for w in n.below]
 
 
-class Virtual(TwoRacks):
+class Virtual(LevelsTest):
     """The four pipes of one chip below a top switch, which is a pipe of another."""
+    test_sum = TwoRacks.test_the_last_worker_sends_the_sum_to_all
+    test_packets = TwoRacks.test_one_packet_up_and_one_down_for_each_rack
+    test_order = TwoRacks.test_whatever_the_order
+    test_exponents = TwoRacks.test_the_largest_exponents_of_all_racks
+    test_answers = TwoRacks.test_a_repetition_is_answered_by_its_own_switch
+    test_lost_up = TwoRacks.test_a_partial_sum_that_is_lost_goes_up_again
+    test_lost = TwoRacks.test_every_packet_between_switches_lost_once
     program = "p4/switchml/virtual.p4"
 
     def build(self):
@@ -449,6 +463,18 @@ class Sessions(LevelsTest):
             before = self.net.drop_count(node, OTHER_SESSION)
             self.assertEqual(self.net.into(node.chip, port, bytes(late)), [])
             self.assertEqual(self.net.drop_count(node, OTHER_SESSION), before + 1)
+
+    def test_a_switch_alone_begins_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({"program": os.path.abspath(self.program), "control_socket": os.path.join(folder, "run.sock"),
+                           "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.1.254"},
+                           "ports": [{"port": 1, "name": "a", "device": "net_null1"}]}, f)
+            done = subprocess.run([os.path.join(BUILD, "silken"), "run", "-c", path], text=True, capture_output=True,
+                                  timeout=120, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("over several levels of switches, and this switch would begin a session alone", done.stderr)
 
 
 if __name__ == "__main__":
