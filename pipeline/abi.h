@@ -97,9 +97,9 @@ struct sk_observer; // pipeline/trace.h
 struct sk_packet {
     uint8_t *buf; // the packet's bytes are buf[head .. head + len)
     uint32_t cap, head, len;
-    uint16_t ingress_port;  // set by the engine before ingress
-    uint16_t egress_port;   // set by the traffic manager
-    uint64_t mac_tstamp;    // ns, 48 bits: arrival
+    uint16_t ingress_port; // set by the engine before ingress
+    uint16_t egress_port;  // set by the traffic manager
+    uint64_t mac_tstamp;   // ns, 48 bits: arrival
     union {
         uint64_t global_tstamp; // ns: entry of the parser of this gress
         struct sk_packet *next; // instead, while it is in a list
