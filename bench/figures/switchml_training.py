@@ -179,7 +179,7 @@ def figure11(runs):
     table("11", ["model", "log10 of the factor", "accuracy %", "least", "greatest", "out of range %"], rows)
     if not QUICK:
         both = " , ".join(f"'<grep ^{name} 11.csv' using 2:3:4:5 with yerrorlines lw 2 title '{name}'" for name in MODELS[:2])
-        plot("11", f"set xlabel 'log10 of the factor'\nset ylabel 'accuracy, %'\nset key bottom\nplot {both}")
+        plot("11", f"set key noautotitle\nset xlabel 'log10 of the factor'\nset ylabel 'accuracy, %'\nset key bottom\nplot {both}")
 
 
 FIGURES = {"2": figure2, "11": figure11}
