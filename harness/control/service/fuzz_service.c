@@ -117,16 +117,22 @@ static void end(struct rig *r, struct admission *a, uint64_t now) {
 
 // Two jobs that the switch has are never at one address with one port. What is listed are the
 // members that are there still.
+static void look_at_pair(const json_t *one, const json_t *other) {
+    const json_t *a = json_object_get(one, "members"), *b = json_object_get(other, "members");
+    if (!json_object_get(one, "port") ||
+        !json_equal(json_object_get(one, "port"), json_object_get(other, "port")))
+        return;
+    for (size_t i = 0; i < json_array_size(a) * json_array_size(b); i++) {
+        const json_t *m = json_array_get(a, i % json_array_size(a)),
+                     *n = json_array_get(b, i / json_array_size(a));
+        must(!json_equal(json_object_get(m, "address"), json_object_get(n, "address")));
+    }
+}
+
 static void look_at_ports(const json_t *jobs) {
-    json_t *one, *other, *m, *n;
-    size_t i, k, p, q;
-    json_array_foreach(jobs, i, one)
-        json_array_foreach(jobs, k, other) if (i < k && json_object_get(one, "port") &&
-                                               json_equal(json_object_get(one, "port"),
-                                                          json_object_get(other, "port")))
-            json_array_foreach(json_object_get(one, "members"), p, m)
-                json_array_foreach(json_object_get(other, "members"), q, n)
-                    must(!json_equal(json_object_get(m, "address"), json_object_get(n, "address")));
+    for (size_t i = 0; i < json_array_size(jobs); i++)
+        for (size_t k = 0; k < i; k++)
+            look_at_pair(json_array_get(jobs, i), json_array_get(jobs, k));
 }
 
 static void look(const struct rig *r, const struct admission *a, uint64_t now) {
