@@ -134,18 +134,23 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
     return SK_DROP_COUNT;
 }
 
-// Of a copy whose bytes are the packet's: those at the end are what they were afterwards.
+// Of a copy whose bytes are the packet's, which get an invariant CRC of its own: those are what they
+// were afterwards.
+static enum sk_drop_reason __attribute__((noinline))
+hand_over_sealed(struct sk_core *core, struct sk_packet *p, bool plain) {
+    uint8_t crc[ROCE_CRC_BYTES];
+    memcpy(crc, roce_crc_of(sk_packet_data(p)), sizeof crc);
+    const enum sk_drop_reason r = hand_over(core, p, false, plain);
+    memcpy(roce_crc_of(sk_packet_data(p)), crc, sizeof crc);
+    return r;
+}
+
+// The same of any.
 INLINE enum sk_drop_reason hand_over_lent(struct sk_core *core, struct sk_packet *p,
                                           const bool plain) {
-    uint8_t crc[ROCE_CRC_BYTES];
-    const bool sealed =
-        __builtin_expect(core->invariant_crc, 0) && roce_is(sk_packet_data(p), p->len);
-    if (sealed)
-        memcpy(crc, roce_crc_of(sk_packet_data(p)), sizeof crc);
-    const enum sk_drop_reason r = hand_over(core, p, false, plain);
-    if (sealed)
-        memcpy(roce_crc_of(sk_packet_data(p)), crc, sizeof crc);
-    return r;
+    if (__builtin_expect(core->invariant_crc, 0) && roce_is(sk_packet_data(p), p->len))
+        return hand_over_sealed(core, p, plain);
+    return hand_over(core, p, false, plain);
 }
 
 // Takes the packet over.
