@@ -49,7 +49,7 @@ static const char *roce_config_fault(const struct roce_config *c) {
         return "1 to 64 packets a message";
     if (c->k != 64 && c->k != 128 && c->k != 256)
         return "64, 128 or 256 elements a packet";
-    if (c->workers < 1 || c->workers > SK_MAX_WORKERS)
+    if (c->workers < 1 || c->workers > ROCE_MAX_WORKERS)
         return "1 to 255 workers";
     if (c->rto_min == 0 || c->rto_min > c->rto_max || c->limit == 0)
         return "timeouts above 0, and the least not above the most";

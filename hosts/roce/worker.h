@@ -49,15 +49,16 @@
 #include "hosts/roce/frame.h"
 #include "silken/allreduce.h"
 
-#define ROCE_MAX_PAIRS 64 // of a worker: the switch names them with 6 bits
-#define ROCE_MAX_SLOTS 64 // of a message
+#define ROCE_MAX_PAIRS   64  // of a worker: the switch names them with 6 bits
+#define ROCE_MAX_SLOTS   64  // of a message
+#define ROCE_MAX_WORKERS 255 // of a job: all below one switch
 
 struct roce_config {
     struct sk_endpoint worker, fabric; // their ports are not looked at
     uint32_t pairs;                    // queue pairs, 1 to ROCE_MAX_PAIRS
     uint32_t slots;                    // packets of a message, 1 to ROCE_MAX_SLOTS
     uint32_t base;                     // first slot of pair 0, in the job's pool
-    uint32_t workers;                  // of the job, 1 to SK_MAX_WORKERS
+    uint32_t workers;                  // of the job, 1 to ROCE_MAX_WORKERS
     uint32_t k;                        // elements of a packet: 64, 128 or 256
     uint32_t qpn;                      // ours of pair 0; the others' follow it
     uint32_t fabric_qpn;               // the switch's of pair 0; the others' follow it
