@@ -400,7 +400,7 @@ static void test_bad_configurations(void **state) {
     check_refused(bad, SILKEN_ERR_INVALID, "if there are several, each must be described");
     bad.lanes = SILKEN_MAX_LANES + 1;
     check_refused(bad, SILKEN_ERR_INVALID, "1 to 64 lanes");
-    bad.lanes = 33, bad.lane = &(struct silken_lane){0};
+    bad.lanes = 33, bad.lane = (struct silken_lane[33]){{0}};
     check_refused(bad, SILKEN_ERR_INVALID, "32 slots is not enough for 33 lanes");
     assert_int_equal(SILKEN_ERR_INVALID,
                      silken_open(&(struct silken_comm *){NULL}, &good, NULL, 0));
