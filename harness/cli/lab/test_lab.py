@@ -450,6 +450,19 @@ class Lab(unittest.TestCase):
         ping = silken("lab", "exec", "--lab", name, "up", "ping", "-c", "1", "-W", "10", "10.128.0.4")
         self.assertEqual(ping.returncode, 0, ping.stdout)
 
+    def begun_inside(self, name):
+        """A command in the lab that has begun and does not end by itself."""
+        mark = f"{self.folder}/inside"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(mark)
+        inside = subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, "h0", "sh", "-c", f"echo >{mark}; exec sleep 1000"])
+        for _ in range(600):
+            if os.path.exists(mark):
+                break
+            time.sleep(0.1)
+        self.assertTrue(os.path.exists(mark), "the command did not begin")
+        return inside
+
     def test_nothing_is_left_of_a_lab_that_is_killed(self):
         draw = random.Random(36)
         name = f"lab-killed-{os.getpid()}"
@@ -463,7 +476,7 @@ class Lab(unittest.TestCase):
             try:
                 began.wait(timeout=draw.uniform(0.05, 4))
                 lab = lab_json(name)
-                inside = subprocess.Popen([SILKEN, "lab", "exec", "--lab", name, "h0", "sleep", "1000"])
+                inside = self.begun_inside(name)
                 time.sleep(draw.uniform(0, 1))
                 os.kill(lab["pid"], signal.SIGKILL)
                 killed_up += 1
