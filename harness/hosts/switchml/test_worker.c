@@ -117,7 +117,7 @@ static void test_bad_configurations(void **state) {
     check_refused(c, "packet size");
     c = test_config(), c.workers = 0;
     check_refused(c, "number of workers");
-    c = test_config(), c.workers = 256;
+    c = test_config(), c.workers = 4097;
     check_refused(c, "number of workers");
     c = test_config(), c.rank = 2;
     check_refused(c, "rank");
