@@ -134,8 +134,8 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
     return SK_DROP_COUNT;
 }
 
-// Of a copy whose bytes are the packet's, which get an invariant CRC of its own: those are what they
-// were afterwards.
+// Of a copy whose bytes are the packet's: it leaves with an invariant CRC of its own, and then the
+// bytes are what they were.
 static enum sk_drop_reason __attribute__((noinline))
 hand_over_sealed(struct sk_core *core, struct sk_packet *p, bool plain) {
     uint8_t crc[ROCE_CRC_BYTES];
