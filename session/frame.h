@@ -21,8 +21,8 @@ struct session_end {
 // Writes a frame of at least 60 bytes; returns its length. 'out' has room for SESSION_FRAME_BYTES.
 size_t session_frame_write(uint8_t *out, const struct session_end *from,
                            const struct session_end *to, const struct session_message *m);
-// Reads a frame that is addressed to 'to'; 'from' is filled in, its port, too. False: it is none,
-// or damaged.
+// Reads a frame that is addressed to 'to', and fills in 'from', its port included. False: the frame
+// is another, or damaged.
 bool session_frame_read(const uint8_t *frame, size_t length, const struct session_end *to,
                         struct session_end *from, struct session_message *m);
 // Whom a frame is for, if it is IPv4. False: it is too short to say.
