@@ -210,12 +210,19 @@ static bool apply_is_anywhere(struct brt *b, const struct brt_change *c) {
     return false;
 }
 
+static bool apply_is_of_entry(const struct brt_change *c) {
+    return !c->fixed && !c->attribute && !c->operation && !c->is_default && c->has_key &&
+           c->table->kind == BRT_MATCH;
+}
+
 void brt_prefetch(struct brt *b, const struct brt_change *c) {
-    if (c->fixed || c->attribute || c->operation || c->is_default || !c->has_key ||
-        c->table->kind != BRT_MATCH)
-        return;
-    for (unsigned i = 0; i < c->pipes.n; i++)
+    for (unsigned i = 0; apply_is_of_entry(c) && i < c->pipes.n; i++)
         sk_table_prefetch(brt_apply_table(b, c, i), c->value);
+}
+
+void brt_tend(struct brt *b, const struct brt_change *c) {
+    for (unsigned i = 0; apply_is_of_entry(c) && i < c->pipes.n; i++)
+        sk_table_tend(brt_apply_table(b, c, i));
 }
 
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,

@@ -106,9 +106,11 @@ enum brt_code brt_copy_table(struct brt *b, const struct brt_change *c, unsigned
                              struct sk_error *err);
 // ---- groups.c
 struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
-// ---- apply.c: in a pause, but for the first
+// ---- apply.c: in a pause, but for the first two
 // What applying the change looks at first is brought nearer.
 void brt_prefetch(struct brt *b, const struct brt_change *c);
+// After the pause in which it was applied: work that packets need not wait for (sk_table_tend).
+void brt_tend(struct brt *b, const struct brt_change *c);
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
                         struct sk_error *err);
 

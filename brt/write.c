@@ -320,6 +320,9 @@ static void write_slice(struct writing *w, const struct brt_target *target,
     if (any)
         sk_pauses_end(pauses);
     for (size_t i = 0; i < n; i++)
+        if (items[i].code == BRT_OK)
+            brt_tend(w->b, &items[i].change);
+    for (size_t i = 0; i < n; i++)
         write_note(w, &items[i], &w->results[w->n_done + i]);
     w->n_done += n;
 }

@@ -306,6 +306,9 @@ static void update_slice(struct update_list *l, struct update_item *items,
             items[k].status = update_apply(l->p, &items[k], &items[k].err);
     sk_pauses_end(pauses);
     for (size_t k = 0; k < n; k++)
+        if (items[k].status == RPC_OK)
+            brt_tend(l->p->b, &items[k].change);
+    for (size_t k = 0; k < n; k++)
         update_result(l, &items[k], &l->results[l->n_done + k]);
     l->n_done += n;
 }

@@ -452,6 +452,11 @@ void sk_table_quiesce(struct sk_table *t) {
     sk_filled_quiesce(t);
 }
 
+void sk_table_tend(struct sk_table *t) {
+    if (sk_buckets_of(t))
+        sk_hash_tend(t);
+}
+
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def) {
     const bool own_entries = d->const_entries || d->n_keys == 0;
     return d->idle_timeout || !own_entries || (def && !d->const_default);

@@ -254,6 +254,10 @@ struct sk_table *sk_table_of_parser(const struct sk_table *t, unsigned parser);
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
+// A part of the work on memory that no lookup sees: a larger hash's is cleared, an old one's given
+// back. By the thread that changes the table, while packets go on; once after each change, from the
+// first on. Without it the changes do that work, of which packets then wait for some.
+void sk_table_tend(struct sk_table *t);
 // Whether it is known when an entry, or the default action, was hit last. Not of what is the
 // program's own for good and does not age.
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);

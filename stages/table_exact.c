@@ -174,12 +174,11 @@ static void table_exact_publish(struct sk_table *t) {
 }
 
 // Its pages are there and clear afterwards: one that is new, or one that was used before.
-static bool table_exact_touch(struct sk_growing *g) {
+static bool table_exact_touch(struct sk_growing *g, uint64_t bytes) {
     const size_t size = table_exact_bytes(g->to);
     if (size < SK_GROW_LARGE || g->touched >= size)
         return false;
-    const uint64_t from = g->touched ? g->touched : sizeof *g->to,
-                   end = g->touched + SK_GROW_TOUCHES;
+    const uint64_t from = g->touched ? g->touched : sizeof *g->to, end = g->touched + bytes;
     g->touched = end < size ? end : size;
     memset((char *)g->to + from, 0, g->touched - from);
     return true;
@@ -199,8 +198,9 @@ static struct sk_buckets *table_exact_take_spare(struct sk_table_writer *w, uint
 void sk_hash_go_on(struct sk_table *t) {
     struct sk_table_writer *w = t->writer;
     struct sk_growing *g = &w->growing;
-    table_exact_return(w);
-    if (!g->to || table_exact_touch(g))
+    if (!w->is_tended)
+        table_exact_return(w);
+    if (!g->to || table_exact_touch(g, SK_GROW_TOUCHES))
         return;
     for (unsigned i = 0; i < SK_GROW_MOVES; i++) {
         struct node *next = g->moved ? g->moved->next : w->first;
@@ -267,7 +267,8 @@ static void table_exact_drop(const struct sk_table *t, struct sk_buckets *s) {
 
 void sk_hash_quiesce(struct sk_table *t) {
     struct sk_table_writer *w = t->writer;
-    table_exact_return(w);
+    if (!w->is_tended)
+        table_exact_return(w);
     for (struct sk_retired *r; (r = w->retired_hashes) != NULL;) {
         w->retired_hashes = r->next;
         table_exact_drop(t, (struct sk_buckets *)r);
@@ -277,6 +278,14 @@ void sk_hash_quiesce(struct sk_table *t) {
         w->spare = NULL;
         table_exact_drop(t, other);
     }
+}
+
+void sk_hash_tend(struct sk_table *t) {
+    struct sk_table_writer *w = t->writer;
+    w->is_tended = true;
+    table_exact_return(w);
+    if (w->growing.to && !w->growing.moved)
+        table_exact_touch(&w->growing, SK_TEND_TOUCHES);
 }
 
 void sk_hash_free(struct sk_table *t) {

@@ -31,12 +31,14 @@ _Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK
 // the table copies a few more entries to it, the oldest first. Readers, and the writer's own
 // searches, see the old hash alone, which has every entry, until the new one has every entry, too:
 // a lookup costs the same at all times. A change is made in both hashes if its entry has been
-// copied. Large blocks of memory are cleared in parts before, and given back in parts afterwards.
+// copied. Large blocks of memory are cleared in parts before, and given back in parts afterwards;
+// by whoever changes the table, in sk_table_tend, where packets need not wait for it.
 #define SK_GROW_MOVES   8u                    // entries moved by one change
 #define SK_GROW_TOUCHES (UINT64_C(4) << 10)   // bytes that one change clears first
 #define SK_GROW_LARGE   (UINT64_C(64) << 10)  // blocks from here on are cleared in parts
 #define SK_GROW_SPARE   (UINT64_C(4) << 20)   // blocks up to here are kept for the next time
-#define SK_GROW_RETURNS (UINT64_C(256) << 10) // bytes that one change gives back
+#define SK_GROW_RETURNS (UINT64_C(64) << 10)  // bytes that one change gives back
+#define SK_TEND_TOUCHES (UINT64_C(16) << 10)  // bytes that sk_table_tend clears first
 struct sk_growing {
     struct sk_buckets *to; // null: the hash is not growing
     size_t used;           // slots of it, as 'used' below
@@ -58,6 +60,7 @@ struct sk_table_writer {
     struct sk_retired *old_hashes;     // that nobody sees: given back in parts
     uint64_t old_left;                 // bytes of the first of them
     struct sk_buckets *spare;          // of the size of the one in use, or null
+    bool is_tended;                    // sk_table_tend gives back, and changes do not
     uint64_t work;                     // entries moved in all, for tests
 };
 
@@ -141,6 +144,7 @@ void sk_hash_changed(struct sk_table *t, struct sk_entry *old, struct sk_entry *
 void sk_hash_go_on(struct sk_table *t);
 // Nobody looks anything up: old hashes can be given back, a part at once.
 void sk_hash_quiesce(struct sk_table *t);
+void sk_hash_tend(struct sk_table *t);
 void sk_hash_free(struct sk_table *t); // all of them
 
 #endif

@@ -2,6 +2,7 @@
 #include "control/socket/requests_impl.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,9 +141,11 @@ struct switch_copy {
 
 // The caller frees it. The copy is consistent.
 static struct switch_copy *copy_switch(const struct request *r, bool with_ports) {
-    struct switch_copy *c = calloc(1, sizeof *c);
+    struct switch_copy *c = malloc(sizeof *c);
     if (!c)
         abort();
+    // Its pages exist from here on: packets do not wait until the kernel has made them.
+    memset(c, 0, with_ports ? sizeof *c : offsetof(struct switch_copy, ports));
     c->with_ports = with_ports;
     sk_pauses_begin(r->pauses);
     const uint64_t latest = sk_switch_now(r->sw);

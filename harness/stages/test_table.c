@@ -789,7 +789,7 @@ static void growing_change(struct growing *g, struct sk_random *r, uint64_t i, u
 // Entries come, change and go in random order; the shares of each change all the time, so that the
 // hash grows, loses its tombstones, empties while it grows, and is cleared whole. In each state
 // each answer is the map's, and no change moves more than its few entries.
-static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
+static void growing_run(uint32_t words, bool proxy, bool tended, uint64_t seed) {
     const struct sk_field_desc keys[] = {{.name = "a", .width = 48, .match = SK_EXACT},
                                          {.name = "b", .width = 9, .match = SK_EXACT}};
     const struct sk_field_desc wide[] = {{.name = "data", .width = 16}};
@@ -824,6 +824,8 @@ static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
         states[!now->to ? 0 : now->moved ? 2 : 1]++;
         if (sk_random_below(&r, 50) == 0)
             sk_table_quiesce(g.t);
+        if (tended && i % 3 == 0)
+            sk_table_tend(g.t);
         if (i < 200000 && sk_random_below(&r, 20000) == 0) {
             assert_int_equal(sk_table_clear(g.t), SK_OK);
             memset(g.data, 0, sizeof g.data);
@@ -844,15 +846,16 @@ static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
 
 static void test_growing_equals_a_map(void **state) {
     (void)state;
-    growing_run(1, false, 1);
-    growing_run(2, false, 2);
-    growing_run(2, true, 3);
+    growing_run(1, false, false, 1);
+    growing_run(1, false, true, 1);
+    growing_run(2, false, false, 2);
+    growing_run(2, true, true, 3);
 }
 
 // However many entries there are: no change moves more than some, and the memory of a hash is
-// neither touched nor given back at once.
-static void test_growing_is_bounded(void **state) {
-    (void)state;
+// neither touched nor given back at once; by a change of a table that is tended, it is not given
+// back at all, and little of it is touched.
+static void growing_bounded(bool tended) {
     enum { ENTRIES = 300000 };
     const struct sk_field_desc key[] = {{.name = "a", .width = 48, .match = SK_EXACT}};
     const struct sk_table_desc d = {.name = "t",
@@ -865,7 +868,7 @@ static void test_growing_is_bounded(void **state) {
                                     .size = ENTRIES};
     struct sk_table *t = sk_table_new(&d);
     const struct sk_table_writer *w = t->writer;
-    uint64_t work = 0, touched = 0, left = 0, grown = 0, given = 0;
+    uint64_t work = 0, touched = 0, left = 0, grown = 0, given = 0, by_changes = 0, by_tend = 0;
     for (uint64_t i = 0; i < 2 * ENTRIES; i++) {
         const struct sk_buckets *hash = sk_load_buckets(t);
         const uint64_t x = i % ENTRIES;
@@ -874,11 +877,14 @@ static void test_growing_is_bounded(void **state) {
         else
             assert_int_equal(sk_table_delete(t, &x, NULL, 0), SK_OK);
         assert_true(w->work - work <= MOVES_MOST);
-        if (w->growing.to && w->growing.touched > touched)
+        if (w->growing.to && w->growing.touched > touched) {
             assert_true(w->growing.touched - touched <= BYTES_MOST);
+            by_changes += w->growing.touched - touched;
+        }
         if (left > w->old_left && w->old_left)
             assert_true(left - w->old_left <= 16 * BYTES_MOST);
         given += left > w->old_left;
+        assert_true(!tended || left == w->old_left);
         grown += hash != sk_load_buckets(t);
         // half full when it began to grow, and a seventh more when it is complete
         assert_true(w->used * 100 <= (sk_load_buckets(t)->mask + 1) * SK_BUCKET * 60);
@@ -887,10 +893,24 @@ static void test_growing_is_bounded(void **state) {
         if (i % 64 == 0)
             sk_table_quiesce(t);
         left = w->old_left;
+        if (!tended)
+            continue;
+        sk_table_tend(t);
+        by_tend += w->growing.touched - touched;
+        touched = w->growing.touched;
+        given += left > w->old_left;
+        left = w->old_left;
     }
     assert_true(grown >= 10 && given >= 4);
+    assert_true(by_changes > 0 && (tended ? by_tend > 2 * by_changes : by_tend == 0));
     assert_null(w->retired_hashes);
     sk_table_free(t);
+}
+
+static void test_growing_is_bounded(void **state) {
+    (void)state;
+    growing_bounded(false);
+    growing_bounded(true);
 }
 
 // A pipe's state that the machine has no room for is refused before any of it is touched.
