@@ -93,6 +93,8 @@ unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet
 // Copies the first of the frames into the ring and gives them to the kernel. Returns how many are
 // done with: sent, or refused by the kernel for 10 ms on an interface that is up, which is counted.
 unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n);
+// Whether each is sent by itself from now on; at first they are joined where they can be.
+void af_packet_set_single(struct af_packet *a, bool single);
 
 // A large frame that comes next on a queue and would be sent again as it is, if its packets went
 // one by one to one interface. Who knows that they would, from what is shown here, passes it on

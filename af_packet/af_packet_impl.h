@@ -31,7 +31,8 @@ struct af_packet {
     unsigned queues;
     struct af_packet_ring rx[AF_PACKET_QUEUES], tx;
     struct af_packet_large large[AF_PACKET_QUEUES];
-    bool joins; // packets that follow one another are sent as one frame
+    bool joins;  // packets that follow one another are sent as one frame
+    bool single; // but not now
     bool all;
     bool qdisc;  // what is sent goes through the interface's queueing discipline
     bool copies; // the kernel is asked to copy what is sent, and not to read it out of the ring

@@ -277,7 +277,7 @@ unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frame
         struct af_packet_joined j = {.payload = a->joining};
         unsigned single = 0, together = 1;
         for (; done + single < n; single++) {
-            together = a->joins
+            together = a->joins && !a->single
                            ? af_packet_join(&j, frames + done + single, n - done - single, takers)
                            : 1;
             if (together > 1)
@@ -297,6 +297,10 @@ unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frame
         }
     }
     return done;
+}
+
+void af_packet_set_single(struct af_packet *a, bool single) {
+    a->single = single;
 }
 
 uint64_t af_packet_refused(const struct af_packet *a) {

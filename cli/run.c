@@ -26,6 +26,9 @@ static const char usage[] =
     "once per\n"
     "                  place, and counts them at the end; it is several times slower\n"
     "  --trace[=json]  --checked, and print the path of every packet; for tests, not for traffic\n"
+    "  --strict        a host's large frames are cut into their packets, and packets are not "
+    "joined to\n"
+    "                  such: each passes by itself, as on the chip\n"
     "  --stats         print packet rates every second even if standard output is not a terminal\n"
     "  --lcores N      number of threads for the pipes, 1 to 4; pipe P runs on thread P modulo N\n"
     "  --cpu N[,N]...  run the pipes on this processor only, or on one processor for each thread\n"
@@ -52,7 +55,8 @@ enum {
     RECORD,
     USER,
     PID_FILE,
-    LOG
+    LOG,
+    STRICT
 };
 
 static const struct option options[] = {
@@ -63,6 +67,7 @@ static const struct option options[] = {
     {"memory", required_argument, NULL, MEMORY},
     {"verbose", no_argument, NULL, VERBOSE},
     {"checked", no_argument, NULL, CHECKED},
+    {"strict", no_argument, NULL, STRICT},
     {"trace", optional_argument, NULL, TRACE},
     {"lcores", required_argument, NULL, LCORES},
     {"idle-sleep", required_argument, NULL, IDLE_SLEEP},
@@ -196,6 +201,7 @@ int cmd_run(int argc, char **argv) {
         o.stats |= c == STATS;
         o.trace |= c == TRACE;
         o.checked |= c == CHECKED || c == TRACE;
+        o.strict |= c == STRICT;
         if (c == TRACE && !cli_trace_form(optarg, &o.trace_form))
             return cli_misused("run", "a trace is text or json, not '%s'", optarg);
         o.ports.verbose |= c == VERBOSE;

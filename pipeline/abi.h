@@ -46,7 +46,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 32u
+#define SK_ABI_VERSION 33u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -421,6 +421,8 @@ struct sk_program_desc {
     uint8_t ingress_prefix, egress_prefix; // bytes before the packet: see above
     // Ports check and make the invariant CRC of RoCEv2 (wire/roce.h).
     bool invariant_crc;
+    // Ports pass each packet on by itself (sk_core_is_single).
+    bool single_packets;
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs

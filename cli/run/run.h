@@ -58,6 +58,7 @@ struct run_options {
     const char *target;                // of the program's compilation, or null
     long idle_sleep_us;                // -1: as the configuration has it
     bool stats, checked, trace;
+    bool strict; // the switch's 'single_packets'
     enum sk_trace_form trace_form;
 };
 

@@ -85,8 +85,11 @@ static void observe(struct run *r) {
 static bool run_start_make_switch(struct run *r) {
     char error[256];
     struct sk_error err;
-    struct sk_switch_options opt = {
-        .tx = run_start_tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->opt.n_lcores};
+    struct sk_switch_options opt = {.tx = run_start_tx,
+                                    .aux = r,
+                                    .packet_bytes = SK_PORTS_FRAME,
+                                    .single_packets = r->opt.strict,
+                                    .n_cores = r->opt.n_lcores};
     r->hash_secret = opt.hash_secret = sk_random_secret();
     for (unsigned i = 0; i < SK_PIPES; i++)
         opt.core_of[i] = (uint8_t)(i % r->opt.n_lcores);

@@ -74,8 +74,13 @@ static void check_match(struct checker *c, const struct annotation *an) {
 
 static void check_annotation(struct checker *c, struct annotation *an) {
     static const char *const strings[] = {"name", "noWarn", "deprecated"};
-    static const char *const empty[] = {"hidden",      "optional",        "tableonly",
-                                        "defaultonly", "silken_consumes", "silken_invariant_crc"};
+    static const char *const empty[] = {"hidden",
+                                        "optional",
+                                        "tableonly",
+                                        "defaultonly",
+                                        "silken_consumes",
+                                        "silken_invariant_crc",
+                                        "silken_single_packets"};
     check_annot_keys(c, an);
     if (an->structured)
         check_structured(c, an);

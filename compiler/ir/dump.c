@@ -728,6 +728,8 @@ void ir_dump(FILE *out, struct arena *a, const struct ir_program *p) {
     LINE(&d, "pipes %u %u %u %u", p->pipe_of[0], p->pipe_of[1], p->pipe_of[2], p->pipe_of[3]);
     if (p->invariant_crc)
         LINE(&d, "invariant crc");
+    if (p->single_packets)
+        LINE(&d, "single packets");
     for (size_t i = 0; i < p->wire_types.n; i++) {
         const struct ir_wire_type *w = &p->wire_types.v[i];
         LINE(&d, "wire %s %u bits, %zu fields", w->name, w->bits, w->fields.n);

@@ -820,6 +820,7 @@ struct ir_program {
     VEC(struct ir_pipeline *) pipelines;    // 1 to 4 distinct ones
     unsigned pipe_of[4];                    // pipelines index that hardware pipe i runs
     bool invariant_crc;                     // @silken_invariant_crc: of RoCEv2, by the ports
+    bool single_packets;                    // @silken_single_packets: ports join none
     VEC(struct ir_wire_type) wire_types;
     VEC(struct ir_constant) constants;
     VEC(struct ir_field_names) field_names;

@@ -291,6 +291,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     find_prefixes(&lw);
     fix_resubmit_types(&lw);
     lw.out->invariant_crc = annot_find(&p->main->annots, "silken_invariant_crc");
+    lw.out->single_packets = annot_find(&p->main->annots, "silken_single_packets");
     lower_main(&lw, ctor);
     lower_zeroed(&lw);
     wire_types(&lw);

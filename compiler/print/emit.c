@@ -161,6 +161,8 @@ static void program_desc(const struct emit *e) {
               p->pipe_of[3]);
     if (p->invariant_crc)
         emit_line(e, ".invariant_crc = true,");
+    if (p->single_packets)
+        emit_line(e, ".single_packets = true,");
     emit_close(e, "};");
     emit_line(e, "_Static_assert(SK_ABI_VERSION == %u, \"abi\");", SK_ABI_VERSION);
     emit_open(e, "__attribute__((visibility(\"default\"))) const struct sk_program_desc "

@@ -436,6 +436,10 @@ static bool leaves_whole(struct sk_core *core, uint16_t out, const uint8_t *show
     return l.number == out && !too_long(l.port, &p);
 }
 
+bool sk_core_is_single(const struct sk_core *core) {
+    return core->single;
+}
+
 int sk_core_alike_port(struct sk_core *core, uint16_t dev_port, struct sk_alike *a) {
     if (!run_at_once(core, dev_port) || core->recorder || core->observed ||
         !remembers_flows(core, &core->pipes[sk_port_pipe(dev_port)], a->packets))

@@ -56,11 +56,13 @@ bool ports_kernel_is_partway(const struct ports_kernel *k, uint16_t queue) {
     return af_packet_is_partway(k->device, queue);
 }
 
-uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n) {
+uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n,
+                           bool single) {
     struct af_packet_frame frames[PORTS_KERNEL_BURST];
     for (unsigned i = 0; i < n; i++)
         frames[i] = (struct af_packet_frame){.data = rte_pktmbuf_mtod(mbufs[i], uint8_t *),
                                              .length = mbufs[i]->data_len};
+    af_packet_set_single(k->device, single);
     const unsigned sent = af_packet_send(k->device, frames, n);
     rte_pktmbuf_free_bulk(mbufs, sent);
     return (uint16_t)sent;

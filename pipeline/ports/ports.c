@@ -17,7 +17,7 @@ static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_
     if (p->plain)
         return rte_eth_tx_burst(p->id, 0, mbufs, n);
     if (p->kernel)
-        return ports_kernel_send(p->kernel, mbufs, n);
+        return ports_kernel_send(p->kernel, mbufs, n, sk_core_is_single(p->core));
     return p->memif ? ports_memif_send(p->memif, mbufs, n) : ports_inside_send(p->inside, mbufs, n);
 }
 
@@ -234,8 +234,9 @@ _Static_assert(AF_PACKET_SHOWN == SK_ALIKE_SHOWN, "said twice");
 static unsigned receive_whole(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
                               uint64_t now_ns) {
     struct af_packet_whole w;
-    if (p->disabled || p->sampler || sk_core_holds(p->core, p->dev_port) ||
-        !ports_kernel_shows(p->kernel, queue, &w) || w.length >= p->cut)
+    if (p->disabled || p->sampler || sk_core_is_single(p->core) ||
+        sk_core_holds(p->core, p->dev_port) || !ports_kernel_shows(p->kernel, queue, &w) ||
+        w.length >= p->cut)
         return 0;
     struct sk_alike a = {.packets = w.packets,
                          .length = w.length,

@@ -208,7 +208,9 @@ bool ports_is_kernel(const char *device);
 bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
                        const struct af_packet_rings *rings, char *error, size_t error_size);
 void ports_kernel_close(struct dpdk_port *p);
-uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n);
+// single: none are joined.
+uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n,
+                           bool single);
 uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte_mbuf **mbufs);
 // The next frame of the queue, if it stands for packets that were to leave as one frame again. It
 // is sent so, or is as before (af_packet.h).

@@ -33,6 +33,10 @@ void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet
 // The same for 'n' packets that came together, and sk_core_run: what waits inside runs before them.
 unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *p,
                           unsigned n, uint64_t now_ns);
+// Whether each packet is to be passed on by itself, as the option 'single_packets' or the program
+// (@silken_single_packets) asks: whoever polls neither asks for packets that are alike, below, nor
+// sends several as one frame.
+bool sk_core_is_single(const struct sk_core *core);
 // Packets of a port that came together as one frame, and differ only in bits that are told:
 // whoever has the frame can send it on as it is when sk_core_alike_port() says where to,
 // and then tells that it did. All else is as if they had come as a burst, been sent by that port

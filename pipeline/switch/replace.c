@@ -27,6 +27,7 @@ static void swap_pipe(struct sk_switch *sw, struct sk_switch *with, unsigned i) 
 static void replace_tell_ports(struct sk_switch *sw) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         sw->cores[c]->invariant_crc = sw->program->invariant_crc;
+        sw->cores[c]->single = sw->opt.single_packets || sw->program->single_packets;
         for (uint16_t port = 0; port < SK_PORTS; port++)
             core_port_changed(sw->cores[c], port);
     }

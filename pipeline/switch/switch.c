@@ -80,6 +80,7 @@ static struct sk_core *make_core(struct sk_switch *sw, unsigned number) {
     core->max_recirculation = sw->opt.max_recirculation;
     core->tofino_2 = switch_is_tofino_2(sw);
     core->invariant_crc = sw->program->invariant_crc;
+    core->single = sw->opt.single_packets || sw->program->single_packets;
     core->serial = (uint64_t)number << 56; // no two cores give a packet the same
     core->copy_line = line_copier();
     core->ingress_out.on_mirror = run_mirror_received;

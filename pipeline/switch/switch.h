@@ -130,6 +130,8 @@ struct sk_switch_options {
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
     // written by generators that draw port numbers at random.
     bool any_port;
+    // Ports cut a host's large frames into their packets and join none (sk_core_is_single).
+    bool single_packets;
     uint32_t n_cores;          // 0 = 1
     uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
     // Not 0: the pipes are isolated, each on a core, and a packet for another pipe's port is there

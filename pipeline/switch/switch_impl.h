@@ -166,6 +166,7 @@ struct sk_core {
     uint32_t packet_bytes, max_recirculation;
     bool tofino_2;
     bool invariant_crc; // frames of RoCEv2 have a right one, in and out
+    bool single;        // sk_core_is_single()
     uint8_t number;
     struct sk_pool *pool;
     struct sk_flows *flows; // or null

@@ -212,6 +212,30 @@ for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
         counts, drops = sw.accounts()
         checks.equal(f"{text}: with its reason", drops, {} if ours else {TOO_LONG: 1})
         checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+# who asks for single packets gets them, by the option, the program, or a program that takes over; the numbers are the same
+counted = []
+with tempfile.TemporaryDirectory() as folder:
+    single = os.path.join(folder, "single.p4")
+    with open(L2, encoding="utf-8") as f:
+        text = f.read()
+    with open(single, "w", encoding="utf-8") as f:
+        f.write(text.replace("Switch(pipe) main;", "@silken_single_packets Switch(pipe) main;"))
+    for text, options, program, then in (("joined", [], L2, None), ("--strict", ["--strict"], L2, None),
+                                         ("its program", [], single, None), ("the next program", [], L2, single)):
+        with Switch({**configuration("", {}), "program": program}, *options, folder=folder) as sw:
+            if then:
+                while sw.ask("program", file=then)["state"] == "compiling":
+                    time.sleep(0.05)
+            for i in range(4): # its flow is remembered by the second at the latest
+                sent = send_unsegmented("ha")
+                if text == "joined":
+                    checks.equal(f"{text} {i}", short([f[54:] for f in received(b, 1)]),
+                                 short([b"".join(f[54:] for f in sent)]))
+                else:
+                    checks.equal(f"{text} {i}", short(received(b, 3)), short(sent))
+            counted.append([(sw.port(p)[k]) for p in (1, 2) for k in ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")])
+            checks.equal(f"{text}: ends", sw.stop(), 0)
+checks.equal("the same is counted", counted, counted[:1] * 4)
 # what finds the ring full the kernel counts, and the port's numbers are those of what was sent
 for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", {"queues": 3})):
     with Switch(configuration(more, queues)) as sw:
