@@ -40,13 +40,15 @@ class Collectives(unittest.TestCase):
         return texts
 
     def test_in_the_switch(self):
+        # nothing is sent again because a busy machine was late: what is counted is what has to be sent
+        patience = {"SILKEN_RTO_MIN_US": "1000000", "SILKEN_RTO_INITIAL_US": "1000000", "SILKEN_RTO_MAX_US": "2000000"}
         with Switch(WORKERS) as switch:
-            texts = self.end([start(switch, r, WORKERS, 30, 1, ELEMENTS) for r in range(WORKERS)])
+            texts = self.end([start(switch, r, WORKERS, 30, 1, ELEMENTS, **patience) for r in range(WORKERS)])
         for text in texts:
             cost = costs(text)
             full = cost["allreduce"]
             print("bytes sent and received:", cost)
-            # 1/4 of the packets with elements, 3/4 without, and some that were repeated
+            # 1/4 of the packets with elements, 3/4 without
             self.assertLess(cost["reduce_scatter"][1], 0.33 * full[1])
             self.assertLess(cost["allgather"][0], 0.33 * full[0])
 
