@@ -117,6 +117,9 @@ class Mpi:
         self.all_have(self.trial("late", 2, SILKEN_MPI_MIN_BYTES=str(4 * COUNT + 1)),
                       (0, 0, {"of fewer bytes than SILKEN_MPI_MIN_BYTES": 4}))
         with switch.Switch(2) as s:
+            status, text = self.mpirun(2, [self.program, "late"], {**s.environment(), "SILKEN_MPI_REQUIRE": "2"})
+            self.assertNotEqual(status, 0, text)
+            self.assertIn("SILKEN_MPI_REQUIRE=2: 0 or 1 is expected", text)
             status, text = self.mpirun(2, [self.program, "late"], {**s.environment(), "SILKEN_MPI_MIN_BYTES": "64k"})
         self.assertNotIn(status, (0, "no end"), text)
         self.assertIn("SILKEN_MPI_MIN_BYTES=64k: a number of bytes is expected", text)

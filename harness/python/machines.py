@@ -127,13 +127,34 @@ class Machines:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        self.end_commands()
         self.lab.__exit__()
+
+    def end_commands(self, seconds=5):
+        """Ends all processes that are left in the machines, which may have started others."""
+        for which in (signal.SIGTERM, signal.SIGKILL):
+            end = time.monotonic() + seconds
+            while (left := self.processes()) and time.monotonic() < end:
+                for pid in left:
+                    try:
+                        os.kill(pid, which)
+                    except ProcessLookupError:
+                        pass
+                time.sleep(0.2)
+
+    def processes(self):
+        asked = [subprocess.run(["ip", "netns", "pids", self.lab[name].namespace], capture_output=True, text=True, check=False)
+                 for name in self.names]
+        own = {self.lab[name].process.pid for name in self.names}  # the lab's, which it ends itself
+        return [int(pid) for a in asked for pid in a.stdout.split() if int(pid) not in own]
 
     def environment(self):
         return {**os.environ, "SILKEN_CONTROLLER": "%s:%d" % (SERVICE, PORT), "SILKEN_TOKEN": TOKEN,
                 "SILKEN_JOB_NAME": os.environ.get("SILKEN_JOB_NAME", "training"), "GLOO_SOCKET_IFNAME": "eth0",
                 "SILKEN_LIBRARY": os.environ.get("SILKEN_LIBRARY", os.path.join(BUILD, "libsilken.so.0")),
                 "PYTHONPATH": os.path.join(TREE, "python"), "OMPI_MCA_plm_rsh_agent": self.enter,
+                # whoever is here is root, which mpirun wants to be told
+                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                 "OMPI_MCA_btl_tcp_if_include": "eth0", "OMPI_MCA_oob_tcp_if_include": "eth0",
                 "SLURM_CONF": os.path.join(self.folder, "slurm.conf")}
 
@@ -176,6 +197,7 @@ def main():
     p.add_argument("--slurm", action="store_true")
     p.add_argument("command", nargs=argparse.REMAINDER)
     args = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and everything is ended
     with Machines(args.machines) as machines:
         if args.slurm:
             machines.start_slurm()

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 MAC, IP = "02:00:00:00:01:0%d", "10.0.0.10%d"  # by the rank, of which there are ten at most
 GROUP = 100
@@ -142,6 +143,20 @@ class Switch:
         self.close()
 
 
+def end_session(command, seconds=5):
+    """Ends what a command with a session of its own has left."""
+    for which in (signal.SIGTERM, signal.SIGKILL):
+        end = time.monotonic() + seconds
+        try:
+            os.killpg(command.pid, which)
+            while time.monotonic() < end:
+                command.poll()
+                os.killpg(command.pid, 0)
+                time.sleep(0.05)
+        except ProcessLookupError:
+            return
+
+
 def main():
     p = argparse.ArgumentParser(description="a command with a switch beside it")
     p.add_argument("--workers", type=int, default=4)
@@ -150,9 +165,14 @@ def main():
     p.add_argument("--program", help="P4 program, or a compiled one")
     p.add_argument("command", nargs=argparse.REMAINDER)
     args = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and the switch is ended
     with Switch(args.workers, shlex.split(args.silken) if args.silken else None, args.program,
                 f16=args.f16) as switch:
-        sys.exit(subprocess.call(args.command, env={**os.environ, **switch.environment()}))
+        command = subprocess.Popen(args.command, env={**os.environ, **switch.environment()}, start_new_session=True)
+        try:
+            sys.exit(command.wait())
+        finally:
+            end_session(command)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """silken.Communicator: sums of numpy arrays through a switch, and a clear error for what is wrong."""
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../python")]
-from switch import Switch  # noqa: E402
+from switch import BUILD, Switch  # noqa: E402
 
 WORKER = """
 import sys, numpy, silken
@@ -68,6 +70,37 @@ class Sums(unittest.TestCase):
                 self.assertIn("the array cannot be written to", text)
                 self.assertIn("int32 has no average", text)
                 self.assertIn("the tensor and its sum overlap in part", text)
+
+    def test_members_are_those_of_the_header(self):
+        """The structures in _library.py are as long as C's, and RoCEv2's settings come in."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = os.path.join(folder, "s.c"), os.path.join(folder, "s")
+            with open(source, "w", encoding="ascii") as f:
+                f.write('#include <stdio.h>\n#include "silken/allreduce.h"\n#include "silken/service.h"\n'
+                        'int main(void) { printf("%zu %zu %zu", sizeof(struct silken_config), sizeof(struct silken_service),'
+                        ' sizeof(struct silken_stats)); return 0; }\n')
+            subprocess.run([os.environ.get("CC", "cc"), "-I", os.path.join(HERE, "../../hosts/include"), "-o", program, source],
+                           check=True)
+            said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        asked = "import ctypes, os, silken\nfrom silken import _library as l, communicator as c\n" \
+                "print(*(ctypes.sizeof(s) for s in (l.Config, l.Service, l.Stats)))\n" \
+                "r = c._settings(l.load(), 0, 2)[0].rdma\nprint(r.pairs, r.queue_pair)"
+        env = {**os.environ, "PYTHONPATH": os.path.join(HERE, "../../python"), "SILKEN_SWITCH_IP": "10.0.0.254",
+               "SILKEN_RDMA_PAIRS": "4", "SILKEN_RDMA_QUEUE_PAIR": "128", "SILKEN_LIBRARY":
+               os.environ.get("SILKEN_LIBRARY", os.path.join(BUILD, "libsilken.so.0"))}
+        done = subprocess.run([sys.executable, "-c", asked], env=env, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, said + "\n4 128\n", done.stderr)
+
+    def test_a_switch_is_ended(self):
+        """switch.py, by SIGTERM: with the switch, the command and the folder."""
+        run = subprocess.Popen([sys.executable, os.path.join(HERE, "switch.py"), "--workers", "1", "sh", "-c",
+                                "echo $$ $SWITCH_PID $SILKEN_DEVICE; sleep 1000"], stdout=subprocess.PIPE, text=True)
+        command, switch, device = run.stdout.readline().split()
+        run.terminate()
+        self.assertEqual(run.wait(30), 128 + signal.SIGTERM)
+        run.stdout.close()
+        for left in ("/proc/" + command, "/proc/" + switch, os.path.dirname(device.split("socket=")[1])):
+            self.assertFalse(os.path.exists(left), left)
 
     def test_a_wrong_device(self):
         with Switch(1) as switch:

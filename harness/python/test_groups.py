@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Process groups of torch.distributed with jobs of their own from a rack's job service (python/silken/torch/group.py): four
 machines (machines.py), a rank on each (groups_train.py). Several groups at once, with members in common; twenty in a row;
-a member that is killed; DistributedDataParallel in groups; no room in the switch; the jobs removed; the network gone. Every
+a member that is killed, or refused by the service; DistributedDataParallel in groups; no room in the switch; the jobs removed; the network gone. Every
 sum is checked."""
 import json
 import os
@@ -40,11 +40,12 @@ class Groups(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.ranks = []
 
-    def start(self, what, **more):
+    def start(self, what, of_rank=None, **more):
         env = {"MASTER_ADDR": "m0", "MASTER_PORT": str(next(PORTS)), "WORLD_SIZE": str(RANKS), "OMP_NUM_THREADS": "1",
                "SILKEN_HARD_LIMIT_MS": str(LIMIT_MS), "FOLDER": self.folder, "SILKEN_TORCH_MIN_BYTES": "1024", **more}
         for rank in range(RANKS):
-            words = ["env", "RANK=%d" % rank, *("%s=%s" % item for item in env.items()), sys.executable,
+            own = {**env, **(of_rank or {}).get(rank, {})}
+            words = ["env", "RANK=%d" % rank, *("%s=%s" % item for item in own.items()), sys.executable,
                      os.path.join(HERE, "groups_train.py"), what]
             self.ranks.append(self.machines.start(rank, words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                                   start_new_session=True))
@@ -167,6 +168,17 @@ class Groups(unittest.TestCase):
         self.start("of_gloo", SILKEN_REPLACE="gloo")
         said, _ = self.end()
         self.assertEqual([one["counters"]["switch"]["calls"] for one in said], [4, 1, 4, 1])
+        self.no_jobs()
+
+    def test_a_rank_is_refused(self):
+        """By the job service: all raise what it was told, within the limit, however long the service would wait for it."""
+        begin = time.monotonic()
+        self.start("several", of_rank={2: {"SILKEN_TOKEN": "wrong"}})
+        texts = [r.communicate(timeout=PATIENCE)[0] for r in self.ranks]
+        for r, text in zip(self.ranks, texts):
+            self.assertNotEqual(r.returncode, 0, text)
+            self.assertRegex(text, "silken, .*rank 2: the job service refuses: .*token")
+        self.assertLess(time.monotonic() - begin, 60 + 2 * (LIMIT_MS / 1000 + 10))
         self.no_jobs()
 
     def test_no_room(self):

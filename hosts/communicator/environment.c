@@ -161,13 +161,19 @@ static int environment_read_variable(struct environment_reader *r,
     return 0;
 }
 
+static bool environment_has(const struct environment_reader *r, const char *name) {
+    const char *text = r->get(r->aux, name);
+
+    return text && *text;
+}
+
 // Rank and number of workers, both of the first launcher that says one of them.
 static int environment_read_place(struct environment_reader *r) {
     struct silken_config *c = r->config;
 
     for (size_t i = 0; i < sizeof environment_launchers / sizeof *environment_launchers; i++) {
         const char *names[] = {environment_launchers[i].rank, environment_launchers[i].workers};
-        bool rank = r->get(r->aux, names[0]) != NULL, workers = r->get(r->aux, names[1]) != NULL;
+        const bool rank = environment_has(r, names[0]), workers = environment_has(r, names[1]);
         int rc;
         if (!rank && !workers)
             continue;
@@ -185,12 +191,6 @@ static int environment_read_place(struct environment_reader *r) {
         "SILKEN_RANK and SILKEN_WORKERS are not set, nor those of a launcher (torchrun, Open MPI, "
         "PMI, Slurm)");
     return SILKEN_ERR_INVALID;
-}
-
-static bool environment_has(const struct environment_reader *r, const char *name) {
-    const char *text = r->get(r->aux, name);
-
-    return text && *text;
 }
 
 int sk_environment_read(struct silken_config *config, char *texts, sk_setting_get *get, void *aux,
@@ -225,6 +225,12 @@ static const char *environment_of_process(void *aux, const char *name) {
     return getenv(name);
 }
 
+static bool environment_has_rdma(void) {
+    const char *pairs = getenv("SILKEN_RDMA_PAIRS"), *first = getenv("SILKEN_RDMA_QUEUE_PAIR");
+
+    return (pairs && *pairs) || (first && *first);
+}
+
 int silken_config_env_sized(struct silken_config *config, size_t size, char *texts, char *why,
                             size_t why_cap) {
     struct silken_config all;
@@ -234,6 +240,12 @@ int silken_config_env_sized(struct silken_config *config, size_t size, char *tex
         snprintf(why, why_cap,
                  "SILKEN_F16 is set, which this program does not know: it was built "
                  "for an earlier libsilken");
+        return SILKEN_ERR_INVALID;
+    }
+    if (rc == 0 && size <= offsetof(struct silken_config, rdma) && environment_has_rdma()) {
+        snprintf(why, why_cap,
+                 "SILKEN_RDMA_PAIRS or SILKEN_RDMA_QUEUE_PAIR is set, which this program does not "
+                 "know: it was built for an earlier libsilken");
         return SILKEN_ERR_INVALID;
     }
     if (rc == 0) {

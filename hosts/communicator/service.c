@@ -201,7 +201,9 @@ static bool split_address(const char *text, char host[256], char port[8]) {
     const char *colon = text ? strrchr(text, ':') : NULL;
     size_t n = colon ? (size_t)(colon - text) : 0;
 
-    if (n == 0 || n >= 256 || strlen(colon + 1) == 0 || strlen(colon + 1) >= 8)
+    if (n == 0 || n >= 256 || strlen(colon + 1) >= 8 ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) < 1 ||
+        atoi(colon + 1) > UINT16_MAX) // getaddrinfo takes it modulo 65,536
         return false;
     if (text[0] == '[' && n > 2 && text[n - 1] == ']') {
         text++;
@@ -221,7 +223,8 @@ static int connect_service(struct silken_lease *l, const char *controller, char 
 
     if (!split_address(controller, host, port)) {
         return service_fail(why, cap, SILKEN_ERR_INVALID,
-                            "the job service's address must be like 10.0.0.254:9466", "");
+                            "the job service's address must be like 10.0.0.254:9466, not ",
+                            controller ? controller : "");
     }
     rc = getaddrinfo(host, port, &hints, &found);
     if (rc != 0) {

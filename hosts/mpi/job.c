@@ -50,10 +50,15 @@ __attribute__((format(printf, 1, 2))) static void job_say(const char *format, ..
 
 // ---- beginning -------------------------------------------------------------------------------
 
-static bool job_flag(const char *name) {
+// 0 or 1; else it says so, and counts it in '*wrong'.
+static bool job_flag(const char *name, long long *wrong) {
     const char *text = getenv(name);
 
-    return text && strcmp(text, "1") == 0;
+    if (!text || !*text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0)
+        return text && *text == '1';
+    job_say("%s=%.40s: 0 or 1 is expected", name, text);
+    ++*wrong;
+    return false;
 }
 
 // A number of bytes, or -1.
@@ -92,18 +97,18 @@ static void job_configure(void) {
 }
 
 int sk_mpi_begin(const struct sk_mpi_own *mpi, int rank, int size, bool threads) {
-    long long said[4], own = job_read_min_bytes();
+    long long said[4], wrong = 0, own = job_read_min_bytes();
     int rc;
 
     job.rank = rank;
     job.size = size;
-    job.require = job_flag("SILKEN_MPI_REQUIRE");
-    job.report = job_flag("SILKEN_MPI_REPORT");
+    job.require = job_flag("SILKEN_MPI_REQUIRE", &wrong);
+    job.report = job_flag("SILKEN_MPI_REPORT", &wrong);
     job_configure();
     said[0] = own;
     said[1] = threads;
-    said[2] = own < 0;
-    said[3] = !job_flag("SILKEN_MPI_DOUBLE");
+    said[3] = !job_flag("SILKEN_MPI_DOUBLE", &wrong);
+    said[2] = wrong + (own < 0);
     rc = mpi->largest(mpi, said, 4);
     job.min_bytes = (size_t)(said[0] > 0 ? said[0] : 0);
     job.threads = said[1] > 0;

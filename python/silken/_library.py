@@ -47,6 +47,11 @@ class Lane(ctypes.Structure):
                 ("device", ctypes.c_char_p), ("cpu", ctypes.c_int), ("transport", ctypes.c_void_p)]
 
 
+class Rdma(ctypes.Structure):
+    """struct silken_rdma."""
+    _fields_ = [(name, ctypes.c_uint32) for name in ("pairs", "queue_pair", "own", "psn", "switch_psn", "rkey")]
+
+
 class Config(ctypes.Structure):
     """struct silken_config."""
     _fields_ = [("protocol", ctypes.c_int), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
@@ -61,7 +66,8 @@ class Config(ctypes.Structure):
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
                 ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p), ("dlcp", Dlcp),
-                ("audiences", ctypes.c_bool), ("f16", ctypes.c_bool), ("no_segments", ctypes.c_bool)]
+                ("audiences", ctypes.c_bool), ("f16", ctypes.c_bool), ("no_segments", ctypes.c_bool),
+                ("rdma", Rdma)]
 
 
 class Service(ctypes.Structure):

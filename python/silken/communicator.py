@@ -69,17 +69,23 @@ def _settings(lib, rank, workers):
     return config, texts
 
 
-def _admit(lib, config, job, why):
+def _admit(lib, config, job, together, why):
     """Asks the job service for a place in the job |job|; in that of SILKEN_JOB_NAME, if there is a service, where it
-    is None. A job with a name of its own has the UDP port that the service gives, and is waited for as long as the
-    limit says. Returns a code, with a sentence in |why|."""
-    if job is None:
-        return lib.silken_config_admit(ctypes.byref(config), why, len(why))
+    is None. A job with a name of its own has the UDP port that the service gives. It, and workers that begin
+    |together|, are waited for as long as the limit says. Returns a code, with a sentence in |why|."""
     service = _library.Service()
     if not lib.silken_service_from_env(ctypes.byref(service)):
+        if job is None:
+            return 0
         raise ValueError("job %s: SILKEN_CONTROLLER, the job service's address, is not set" % job)
-    service.job, service.rank, service.workers = job.encode(), config.rank, config.workers
+    if job is None and not together:
+        return lib.silken_config_admit(ctypes.byref(config), why, len(why))
+    service.rank, service.workers = config.rank, config.workers
     service.ip, service.mac, service.wait_ms = config.worker_ip, config.worker_mac, config.hard_limit_ms
+    if job is not None:
+        service.job = job.encode()
+    elif os.environ.get("SILKEN_WORKER_PORT"):
+        service.port = config.worker_port
     service.slots = config.pool_size if os.environ.get("SILKEN_POOL") else 0
     return lib.silken_config_from_service(ctypes.byref(config), ctypes.byref(service), why, len(why))
 
@@ -89,17 +95,18 @@ class Communicator:
 
     |rank| and |workers|, if given, go before the environment's. With |job|, a name, it is another job than the
     environment's, of the same job service; and |place|, (rank, workers), is what this process is apart from that job: its
-    rank stands for %r in texts. Any thread may call; allreduce() of several threads needs an order that is the same at
+    rank stands for %r in texts. |together|: all workers begin now, and the limit counts from the beginning, also for a job
+    service that waits for them. Any thread may call; allreduce() of several threads needs an order that is the same at
     all workers. close() needs all other calls to be done."""
 
-    def __init__(self, rank=None, workers=None, job=None, place=None):
+    def __init__(self, rank=None, workers=None, job=None, place=None, together=False):
         self._comm, self._lib = None, _library.load()
         config, texts = _settings(self._lib, *(place or (rank, workers)))
         if place:
             config.rank, config.workers = rank, workers
         self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
         why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
-        code = _admit(self._lib, config, job, why)
+        code = _admit(self._lib, config, job, together, why)
         if not code:
             code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
             if code:

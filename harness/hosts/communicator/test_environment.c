@@ -33,10 +33,12 @@ static int read_from(struct silken_config *config, const char *const *pairs) {
 }
 
 static void test_launchers(void **state) {
-    static const char *const launchers[][4] = {
+    static const char *const launchers[][6] = {
         {"SILKEN_SWITCH_IP=10.0.0.1", "SILKEN_RANK=3", "SILKEN_WORKERS=5", NULL},
         {"SILKEN_SWITCH_IP=10.0.0.1", "RANK=3", "WORLD_SIZE=5", NULL},
         {"SILKEN_SWITCH_IP=10.0.0.1", "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=5", NULL},
+        {"SILKEN_SWITCH_IP=10.0.0.1", "SILKEN_RANK=", "SILKEN_WORKERS=", "RANK=3", "WORLD_SIZE=5",
+         NULL},
         {"SILKEN_SWITCH_IP=10.0.0.1", "PMI_RANK=3", "PMI_SIZE=5", NULL},
         {"SILKEN_SWITCH_IP=10.0.0.1", "SLURM_PROCID=3", "SLURM_NTASKS=5", NULL},
     };
@@ -123,7 +125,7 @@ static void test_what_is_wrong(void **state) {
         {{"RANK=4", "WORLD_SIZE=4"}, "RANK is '4': expected a number from 0 to 3"},
         {{"RANK=-1", "WORLD_SIZE=4"}, "RANK is '-1'"},
         {{"RANK=0", "WORLD_SIZE=0"}, "WORLD_SIZE is '0'"},
-        {{"RANK=", "WORLD_SIZE=2"}, "RANK is ''"},
+        {{"RANK=", "WORLD_SIZE=2"}, "WORLD_SIZE is set, but RANK is not"},
         {{"RANK=0", "WORLD_SIZE=2", "SILKEN_JOB=256"}, "SILKEN_JOB is '256': expected a number"},
         {{"RANK=0", "WORLD_SIZE=2", "SILKEN_POOL=4294967297"}, "SILKEN_POOL is '4294967297'"},
         {{"RANK=0", "WORLD_SIZE=2", "SILKEN_K=64 "}, "SILKEN_K is '64 '"},

@@ -107,19 +107,29 @@ class Agreement:
             raise Stalled("rank 0 of the group has not begun within %d s" % self.limit_s)
         return self._ask("get", "name").decode()
 
+    def arrive(self, seconds):
+        """Waits until all ranks have come here, for so many seconds at most."""
+        self._ask("add", "arrived", 1)
+        if not self._until("arrived", end=time.monotonic() + seconds):
+            raise Stalled("not all ranks of the group have come within %d s" % seconds)
+
     def open(self, error, configuration, end=None):
         """Tells the others whether this rank could begin, and how. Raises when one could not, at all ranks. Waits for them
         until the time |end|, or for the limit."""
         self._ask("set", "begin/%d" % self.rank, "%s\n%s" % (error or "", configuration))
         self._ask("add", "begun", 1)
         if not self._until("begun", end=end):
-            raise Stalled("not all ranks of the group have begun within %d s" % self.limit_s)
-        first = None
-        for rank in range(self.size):
-            said, theirs = self._ask("get", "begin/%d" % rank).decode().split("\n", 1)
+            raise Stalled("%snot all ranks of the group have begun within %d s"
+                          % ("silken, rank %d: %s; " % (self.rank, error) if error else "", self.limit_s))
+        all_of = [self._ask("get", "begin/%d" % rank).decode().split("\n", 1) for rank in range(self.size)]
+        rank_of = {}  # the first one that says so
+        for rank, (said, _) in enumerate(all_of):
             if said:
-                raise Refused("silken, rank %d: %s" % (rank, said))
-            first = theirs if first is None else first
+                rank_of.setdefault(said, rank)
+        if rank_of:
+            raise Refused("silken, " + "; ".join("rank %d: %s" % (rank, said) for said, rank in rank_of.items()))
+        first = all_of[0][1]
+        for rank, (_, theirs) in enumerate(all_of):
             if theirs != first:
                 raise RuntimeError("silken: rank 0 has %s, rank %d has %s: they must be the same"
                                    % (first, rank, theirs))
@@ -131,8 +141,8 @@ class Agreement:
         self._ask("add", "stated", 1)
         self._ask("add", "down", 1)
         if not self._until("stated"):
-            raise Stalled("the switch is gone, and not all ranks have said within %d s which sums "
-                          "they have" % self.limit_s)
+            raise Stalled("sums through the switch have ended, and not all ranks have said within %d s which sums they "
+                          "have: the switch is gone, or a rank" % self.limit_s)
         all_of = [int(self._ask("get", "complete/%d" % rank)) for rank in range(self.size)]
         lowest = min(all_of)
         if max(all_of) > lowest + 1:

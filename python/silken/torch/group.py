@@ -92,7 +92,7 @@ class Group(ProcessGroup):
         self._inner = _gloo(store, "gloo", rank, size, timeout)
         self._register_inner()
         self._stages, self._works = {}, []
-        self._queue = self._begin(store, first) if size > 1 and (first or os.environ.get("SILKEN_CONTROLLER")) else None
+        self._queue = self._begin(store, first, timeout) if size > 1 and (first or os.environ.get("SILKEN_CONTROLLER")) else None
         _groups.add(self)
 
     def _register_inner(self):
@@ -106,15 +106,17 @@ class Group(ProcessGroup):
     def _open(self, agree, first):
         """The communicator of the group's job. Waits for the other ranks to come to the job service, if there is one."""
         if first:
-            return silken.Communicator(self._rank, self._size)
+            return silken.Communicator(self._rank, self._size, together=True)
         name = agree.name(os.environ.get("SILKEN_JOB_NAME", NAME))
         return silken.Communicator(self._rank, self._size, name, _place or (c10d.get_rank(), c10d.get_world_size()))
 
-    def _begin(self, store, first):
+    def _begin(self, store, first, timeout):
         """Opens the job, at all ranks or none. The queue of its sums, or None: the group is Gloo's."""
         self._min_bytes = _number("SILKEN_TORCH_MIN_BYTES", "8192", "bytes")
         limit_s = MARGIN_S + _number("SILKEN_HARD_LIMIT_MS", "30000", "milliseconds") / 1000
         agree = agreement.Agreement(PrefixStore(NAME, store), self._rank, self._size, limit_s)
+        if first and os.environ.get("SILKEN_CONTROLLER"):  # then none waits at the service for one that has not started
+            agree.arrive(timeout.total_seconds())
         end = None if first else time.monotonic() + limit_s
         comm = error = None
         same = ["SILKEN_TORCH_MIN_BYTES %d" % self._min_bytes]
