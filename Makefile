@@ -6,6 +6,7 @@
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
 #   make soak-tor   ten minutes of training jobs in a ToR beside TCP and attacks (SECONDS=600)
+#   make soak-mixed ten minutes of jobs of all four protocols on one switch (SECONDS=600)
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make quick-test     all tests, without the sanitizers
@@ -430,6 +431,12 @@ soak-tor: $(BUILD)/silken
 	    FLOOD_RATE=$(or $(FLOOD_RATE),73000) LONGEST_PAUSE=0.001 TCP_RATIO=0.8 \
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
+
+# Jobs of all four protocols on one switch, for SECONDS (harness/control/tor/test_mixed.py).
+soak-mixed: $(BUILD)/silken $(BUILD)/tools/sums
+	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) SHARE=0.25 \
+	    $(PYTHON) harness/control/tor/test_mixed.py
+.PHONY: soak-mixed
 
 # Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/control/tor/test_sessions.py).
 sessions-live: $(BUILD)/silken

@@ -145,7 +145,7 @@ class Levels(unittest.TestCase):
 
     def dropped(self, rack, reason):
         out = self.ctl(rack, "counter", "read", "pipe.Ingress.drops", str(reason))
-        return int(re.search(r"(\d+) packets", out).group(1))
+        return int(re.search(r"packets +(\d+)", out).group(1))
 
     def end(self):
         for rack in (0, 1):
