@@ -133,6 +133,12 @@ static void job_join_above(struct sessions_job *j) {
     j->joins_above = true;
 }
 
+// A number that packets have 8 bits for, and 0 is none. With another one the switch above is not
+// of this kind.
+static bool job_is_number(uint16_t session) {
+    return session >= 1 && session <= 255;
+}
+
 // All below have joined and nothing of the job is in this switch: the session begins when the one
 // above does. If the switch above was restarted, its number may be that of the last one here, which
 // members that have not heard of its end may use until their lease is over.
@@ -147,6 +153,7 @@ static void job_start_from_above(struct sessions_job *j, uint64_t now) {
         job_join_above(j);
     job_speak_above(j, now);
     if (session_is_on(&j->above, now) && j->above.state == SESSION_IN &&
+        job_is_number(j->above.session) &&
         (j->above.session != j->session || now >= j->closed_at + SESSION_QUIET_NS))
         job_start(j, j->above.session, j->above.id);
 }

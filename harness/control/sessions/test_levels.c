@@ -566,10 +566,147 @@ static void test_workers_and_switches(void **unused) {
     gather_free(g);
 }
 
+// ---- one switch, and what the one above says ----
+
+struct low {
+    struct sessions_job job;
+    struct session_message asked, answered;
+    unsigned gate, asks;
+    uint64_t random;
+};
+
+static bool low_open(void *owner, struct sessions_job *j, unsigned session) {
+    (void)j;
+    ((struct low *)owner)->gate = session;
+    return true;
+}
+
+static bool low_under_way(void *owner, uint64_t time) {
+    (void)owner, (void)time;
+    return false;
+}
+
+static void low_clear(void *owner, struct sessions_job *j) {
+    (void)owner, (void)j;
+}
+
+static void low_answer(void *owner, struct sessions_job *j, const struct session_end *to,
+                       const struct session_message *m) {
+    (void)j, (void)to;
+    ((struct low *)owner)->answered = *m;
+}
+
+static uint64_t low_random(void *owner) {
+    return ++((struct low *)owner)->random;
+}
+
+static void low_started(void *owner, struct sessions_job *j) {
+    (void)owner, (void)j;
+}
+
+static void low_ask(void *owner, struct sessions_job *j, const struct session_message *m) {
+    struct low *l = owner;
+    (void)j;
+    l->asked = *m;
+    l->asks++;
+}
+
+static const struct sessions_job_ops low_ops = {.open = low_open,
+                                                .under_way = low_under_way,
+                                                .clear = low_clear,
+                                                .answer = low_answer,
+                                                .random = low_random,
+                                                .started = low_started,
+                                                .ask_above = low_ask};
+
+// Some time later its only worker asks.
+static void low_step(struct low *l, struct session_message *worker, uint64_t *now) {
+    const struct session_end end = {.ip = 1};
+    *now += 50 * MS;
+    worker->kind = SESSION_JOIN;
+    sessions_job_hear(&l->job, &end, worker, *now);
+    worker->cookie = l->answered.kind == SESSION_COOKIE ? l->answered.cookie : worker->cookie;
+    sessions_job_run(&l->job, *now);
+}
+
+static void from_above(struct low *l, enum session_kind kind, uint16_t session, uint64_t id,
+                       const char *text, uint64_t now) {
+    struct session_message m = l->asked;
+    m.kind = kind, m.session = session, m.id = id;
+    snprintf(m.text, sizeof m.text, "%s", text);
+    sessions_job_hear_above(&l->job, &m, now);
+}
+
+static void test_what_the_switch_above_says(void **unused) {
+    static const uint16_t rank[] = {1};
+    const struct gather_config as = {
+        .protocol = SESSION_SWITCHML, .workers = 1, .ranks = rank, .total = 2, .slots = 64};
+    struct session_message worker = {.protocol = SESSION_SWITCHML,
+                                     .role = SESSION_WORKER,
+                                     .rank = 1,
+                                     .workers = 2,
+                                     .lanes = 1,
+                                     .slots = 64,
+                                     .elements = 64,
+                                     .nonce = 1000};
+    struct low l = {.random = 1};
+    uint64_t now = 1000 * MS;
+    char text[SESSION_TEXT];
+    (void)unused;
+    sessions_job_init(&l.job, &low_ops, &l, 1, &as);
+    sessions_job_below(&l.job, 2);
+    for (unsigned i = 0; i < 5; i++)
+        low_step(&l, &worker, &now);
+    assert_true(l.asks > 0 && l.gate == 0);
+    assert_true(l.asked.role == SESSION_SWITCH && l.asked.workers == 2 && l.asked.slots == 64 &&
+                l.asked.elements == 64 && l.asked.id == 0);
+    // it cannot join: that is said, and it tries again a second later, under another nonce
+    const uint64_t nonce = l.asked.nonce;
+    from_above(&l, SESSION_REFUSED, 0, 0, "the job has 3 workers, not 2", now);
+    sessions_job_text(&l.job, now, text, sizeof text);
+    assert_string_equal("waiting for the switch above: the job has 3 workers, not 2", text);
+    low_step(&l, &worker, &now);
+    const unsigned asks = l.asks;
+    for (unsigned i = 0; i < 15; i++)
+        low_step(&l, &worker, &now);
+    assert_int_equal(l.asks, asks);
+    for (unsigned i = 0; i < 10; i++)
+        low_step(&l, &worker, &now);
+    assert_true(l.asks > asks && l.asked.nonce != nonce);
+    // somebody who does not know its nonce, and numbers that no packet can have
+    const struct session_message right = l.asked;
+    l.asked.nonce = nonce;
+    from_above(&l, SESSION_START, 9, 99, "", now);
+    l.asked = right;
+    low_step(&l, &worker, &now);
+    assert_int_equal(l.gate, 0);
+    from_above(&l, SESSION_START, 256, 99, "", now);
+    low_step(&l, &worker, &now);
+    assert_int_equal(l.gate, 0);
+    from_above(&l, SESSION_START, 0, 99, "", now);
+    low_step(&l, &worker, &now);
+    assert_int_equal(l.gate, 0);
+    from_above(&l, SESSION_START, 9, 99, "", now);
+    low_step(&l, &worker, &now);
+    assert_int_equal(l.gate, 9);
+    assert_true(sessions_job_runs(&l.job));
+    low_step(&l, &worker, &now);
+    assert_true(l.answered.kind == SESSION_START && l.answered.session == 9 && l.answered.id == 99);
+    // it is over there, so here
+    from_above(&l, SESSION_OVER, 0, 0, "switch 1 has restarted", now);
+    low_step(&l, &worker, &now);
+    worker.id = 99;
+    low_step(&l, &worker, &now);
+    assert_int_equal(l.answered.kind, SESSION_OVER);
+    assert_string_equal(l.answered.text, "switch 1 has restarted");
+    sessions_job_free(&l.job);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_workers_and_switches),
+        cmocka_unit_test(test_what_the_switch_above_says),
     };
     for (int i = 1; i + 1 < argc; i += 2) {
         uint64_t *what = strcmp(argv[i], "--seeds") == 0 ? &seeds : &from;
