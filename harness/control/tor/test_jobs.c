@@ -425,6 +425,21 @@ static void test_levels(void **state) {
     assert_int_equal(json_integer_value(json_object_get(j, "job_workers")), 3);
     json_decref(j);
     removed(r, "top");
+    // one between: what both below have goes up, what comes down to both
+    add(r, SML("between", TWO, LEVELS(ABOVE ", \"below\": [\"c:10.0.10.4\"]")));
+    sml_part(r, A, 2, 0, 9, 100);
+    sml_part(r, C, 4, 0, 9, 3);
+    eth_quiet(r);
+    sml_part(r, B, 3, 0, 9, 20);
+    assert_int_equal(rig_take(r, X, got), HEAD + SML_BYTES);
+    assert_int_equal(get(got + HEAD + 10, 4), 123);
+    eth_quiet(r);
+    sml_from(r, X, ETH_OWN, 7, 1, 0, 9, 5000);
+    sml_result(r, A, 0, 2, 5000);
+    sml_result(r, B, 0, 3, 5000);
+    sml_result(r, C, 0, 4, 5000);
+    eth_quiet(r);
+    removed(r, "between");
     // and one without either
     add(r, SML("alone", TWO, ", \"number\": 5, \"slots\": 16"));
     sml_part(r, A, 2, 0, 9, 100);
