@@ -434,7 +434,7 @@ soak-tor: $(BUILD)/silken
 
 # Jobs of all four protocols on one switch, for SECONDS (harness/control/tor/test_mixed.py).
 soak-mixed: $(BUILD)/silken $(BUILD)/tools/sums
-	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) SHARE=0.25 \
+	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) SHARE=0.2 \
 	    $(PYTHON) harness/control/tor/test_mixed.py
 .PHONY: soak-mixed
 
