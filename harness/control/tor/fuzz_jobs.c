@@ -3,8 +3,8 @@
 // fuzz_jobs: aggregation jobs that come and go, over several switches, too, by requests that are
 // mostly right and by any JSON, with reloads of several configurations and time between. After each
 // step no two jobs have a number, a slot, an aggregator or a group in common, what is wanted of the
-// tables are things of jobs there are, the switch refuses nothing, and a request that is refused has
-// changed nothing.
+// tables are things of jobs there are, the switch refuses nothing, and a request that is refused
+// has changed nothing.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
