@@ -30,7 +30,7 @@
 #include "hosts/include/silken/keyvalue.h"
 
 #define MOST_WORKERS 8u
-#define HOT          120000u // keys of the layout, from 0 on; the cold ones follow
+#define HOT          240000u // keys of the layout, from 0 on; the cold ones follow
 #define KEYS         60u
 #define ROUNDS       12u
 #define LIBRA_JOB    3u

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A SwitchML job over two racks, live: two ToRs with p4/rack/with_levels.p4, each with two workers, a link between them.
-The one adds up for its workers and for the other, and sends the sums of all down. Workers check every element. Links lose,
-repeat and reorder packets; a hostile host below the lower switch forges partial sums in its name, and sums in the name of the
-upper one; workers and switches are killed, and the job begins again."""
+The one adds up for its workers and for the other, and sends the sums of all down. Workers check every element. The switches
+lose packets at all of their ports, the one to the other switch included; workers' links repeat and reorder them; a hostile
+host below the lower switch forges partial sums in its name, and sums in the name of the upper one; workers and switches are
+killed, and the job begins again."""
 import os
 import random
 import re
@@ -29,7 +30,7 @@ SUBNET = {0: "10.0.10", 1: "10.0.20"}
 VLAN = {0: 10, 1: 20}
 SWITCH_MAC = {0: "02:00:00:00:ff:01", 1: "02:00:00:00:ff:02"}
 UP, DOWN = "10.0.99.1", "10.0.99.2"   # addresses of the upper switch and of the lower one
-LOSSY = "faulty:drop=0.01,duplicate=0.01,reorder=0.01:afpacket:eth0"
+DEVICE = "faulty:duplicate=0.01,reorder=0.01:afpacket:eth0"   # the switches lose packets, at all of their ports
 # How a worker may end whose job begins again.
 SAID = re.compile("session is over|cannot join|no progress within the hard limit|not started for")
 
@@ -99,6 +100,7 @@ class Levels(unittest.TestCase):
                        "state": "state/jobs.json"}
             lab = Lab({n: Host(HOSTS[n][0]) for n in names},
                       {"program": PROGRAM, "pipes": 3, "control_socket": "tor.sock", "tor": section,
+                       "faults": {"loss": 0.01, "seed": rack + 1},
                        "ports": [{"port": LINK_PORT, "mtu": 1500,
                                   "device": f"net_af_packet{LINK_PORT},iface={self.ends[rack]}"}]})
             lab.__enter__()
@@ -122,7 +124,7 @@ class Levels(unittest.TestCase):
 
     def start(self, name, rounds, elements=8000, limit=60):
         rack = HOSTS[name][1]
-        p = Process(self, self.host(name), "worker", "--rank", str(RANKS.index(name)), "--workers", "4", "--device", LOSSY,
+        p = Process(self, self.host(name), "worker", "--rank", str(RANKS.index(name)), "--workers", "4", "--device", DEVICE,
                     "--mac", mac(name), "--ip", ip(name), "--switch-mac", SWITCH_MAC[rack], "--switch-ip", SUBNET[rack] + ".1",
                     "--job", str(JOB), "--pool", "64", "--packet", "64", "--elements", str(elements), "--rounds", str(rounds),
                     "--seed", str(self.values), "--rto-min", "20000", "--rto-max", "200000", "--limit", str(limit * 1000))

@@ -30,7 +30,7 @@ SUMS = os.path.join(os.environ.get("BUILD", "build"), "tools", "sums")
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 # g: the greedy worker, of SwitchML; s0, s1: SwitchML; a0, a1, ps: ATP; l0, l1, lp: Libra, of which lp is the server; d0, d1: DLCP
 NAMES = ["s0", "s1", "a0", "a1", "ps", "l0", "l1", "lp", "d0", "d1", "g"]
-LIBRA_JOB, EPOCH, HOT, KEYS = 3, 7, 120000, 60   # as in harness/tools/sums.c
+LIBRA_JOB, EPOCH, HOT, KEYS = 3, 7, 240000, 60   # as in harness/tools/sums.c
 GENERATIONS = 4                                            # of a run of Libra's workers
 LIBRA_PORT, WORKER_PORT, TO_LIBRA, TO_SWITCHML, WINDOW = 0xBEC0, 41000, 453, 325, 512
 DLCP_CLASSES, DLCP_SIGNALS = 8, 46
