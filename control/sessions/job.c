@@ -195,10 +195,12 @@ static void job_run_switchml(struct sessions_job *j, uint64_t now) {
         job_follow_above(j, now);
     if (j->state == SESSIONS_OPEN || !job_is_cleared(j) || !full)
         return;
-    if (j->has_above)
+    if (j->has_above) {
         job_start_from_above(j, now);
-    else
-        job_start(j, j->ops->number(j->owner), j->ops->random(j->owner));
+        return;
+    }
+    const uint64_t id = j->ops->random(j->owner);
+    job_start(j, j->ops->number(j->owner), id);
 }
 
 // ---- ATP ----
