@@ -441,9 +441,10 @@ soak-mixed: $(BUILD)/silken $(BUILD)/tools/sums
 # Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/control/tor/test_sessions.py).
 sessions-live: $(BUILD)/silken
 	BUILD=$(BUILD) SCHEDULES=$(or $(SCHEDULES),100) $(PYTHON) harness/control/tor/test_sessions.py
-# The same with members, coordinator and network as state machines (harness/control/sessions/test_sessions.c).
-sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
-	$< --seeds $(or $(SEEDS),1000000)
+# The same with members, coordinator and network as state machines (harness/control/sessions: test_sessions.c; over three switches
+# test_levels.c).
+sessions-any-order: $(addprefix $(BUILD)/harness/control/sessions/,test_sessions test_levels)
+	for t in $^; do $$t --seeds $(or $(SEEDS),1000000) || exit 1; done
 .PHONY: sessions-live sessions-any-order
 
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
