@@ -6,6 +6,7 @@
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
 #   make soak-tor   ten minutes of training jobs in a ToR beside TCP and attacks (SECONDS=600)
+#   make soak-mixed ten minutes of jobs of all four protocols on one switch (SECONDS=600)
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make quick-test     all tests, without the sanitizers
@@ -431,12 +432,19 @@ soak-tor: $(BUILD)/silken
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 
+# Jobs of all four protocols on one switch, for SECONDS (harness/control/tor/test_mixed.py).
+soak-mixed: $(BUILD)/silken $(BUILD)/tools/sums
+	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) SHARE=0.2 \
+	    $(PYTHON) harness/control/tor/test_mixed.py
+.PHONY: soak-mixed
+
 # Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/control/tor/test_sessions.py).
 sessions-live: $(BUILD)/silken
 	BUILD=$(BUILD) SCHEDULES=$(or $(SCHEDULES),100) $(PYTHON) harness/control/tor/test_sessions.py
-# The same with members, coordinator and network as state machines (harness/control/sessions/test_sessions.c).
-sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
-	$< --seeds $(or $(SEEDS),1000000)
+# The same with members, coordinator and network as state machines (harness/control/sessions: test_sessions.c; over three switches
+# test_levels.c).
+sessions-any-order: $(addprefix $(BUILD)/harness/control/sessions/,test_sessions test_levels)
+	for t in $^; do $$t --seeds $(or $(SEEDS),1000000) || exit 1; done
 .PHONY: sessions-live sessions-any-order
 
 # PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):

@@ -39,13 +39,18 @@ struct gather {
 
 // ---- making and freeing ----
 
+// Nobody is known of the workers then; the others stay.
 static void gather_set_lanes(struct gather *g, uint32_t lanes) {
-    free(g->members);
-    g->lanes = lanes;
-    g->n = g->config.workers * lanes + g->config.servers;
-    g->members = calloc(g->n ? g->n : 1, sizeof *g->members);
-    if (!g->members)
+    const unsigned others = g->config.switches + g->config.servers, n = g->config.workers * lanes;
+    struct member *members = calloc(n + others ? n + others : 1, sizeof *members);
+    if (!members)
         abort();
+    if (g->members && others)
+        memcpy(members + n, g->members + (g->n - others), others * sizeof *members);
+    free(g->members);
+    g->members = members;
+    g->lanes = lanes;
+    g->n = n + others;
 }
 
 struct gather *gather_new(const struct gather_config *config) {
@@ -53,7 +58,7 @@ struct gather *gather_new(const struct gather_config *config) {
     if (!g)
         abort();
     g->config = *config;
-    gather_set_lanes(g, config->lanes);
+    gather_set_lanes(g, config->workers ? config->lanes : 1);
     return g;
 }
 
@@ -111,16 +116,71 @@ unsigned gather_members(const struct gather *g) {
     return g->n;
 }
 
+// The first member of a role by number.
+static unsigned gather_first(const struct gather *g, enum session_role role) {
+    const unsigned switches = g->config.workers * g->lanes;
+    return role == SESSION_WORKER   ? 0
+           : role == SESSION_SWITCH ? switches
+                                    : switches + g->config.switches;
+}
+
+static enum session_role gather_role_of(const struct gather *g, unsigned i) {
+    return i >= gather_first(g, SESSION_SERVER)   ? SESSION_SERVER
+           : i >= gather_first(g, SESSION_SWITCH) ? SESSION_SWITCH
+                                                  : SESSION_WORKER;
+}
+
 static bool gather_is_server(const struct gather *g, unsigned i) {
-    return i >= g->config.workers * g->lanes;
+    return gather_role_of(g, i) == SESSION_SERVER;
+}
+
+static bool gather_is_worker(const struct gather *g, unsigned i) {
+    return gather_role_of(g, i) == SESSION_WORKER;
 }
 
 static unsigned gather_rank(const struct gather *g, unsigned i) {
-    return gather_is_server(g, i) ? i - g->config.workers * g->lanes : i / g->lanes;
+    if (!gather_is_worker(g, i))
+        return i - gather_first(g, gather_role_of(g, i));
+    return g->config.ranks ? g->config.ranks[i / g->lanes] : i / g->lanes;
 }
 
 static const char *gather_role(const struct gather *g, unsigned i) {
-    return gather_is_server(g, i) ? "server" : "worker";
+    static const char *const roles[] = {
+        [SESSION_WORKER] = "worker", [SESSION_SERVER] = "server", [SESSION_SWITCH] = "switch"};
+    return roles[gather_role_of(g, i)];
+}
+
+// Workers of the whole job.
+static uint32_t gather_total(const struct gather *g) {
+    return g->config.ranks ? g->config.total : g->config.workers;
+}
+
+// Which of this switch's workers has the rank; config.workers: none.
+static unsigned gather_place(const struct gather *g, unsigned rank) {
+    unsigned i = 0;
+    if (!g->config.ranks)
+        return rank;
+    while (i < g->config.workers && g->config.ranks[i] != rank)
+        i++;
+    return i;
+}
+
+// Whether there is such a member.
+static bool gather_has(const struct gather *g, const struct session_message *m) {
+    switch (m->role) {
+    case SESSION_SERVER:
+        return m->rank < g->config.servers;
+    case SESSION_SWITCH:
+        return m->rank < g->config.switches;
+    case SESSION_WORKER:
+        return gather_place(g, m->rank) < g->config.workers;
+    default:
+        return false;
+    }
+}
+
+static const char *gather_said_role(const struct session_message *m) {
+    return m->role == SESSION_SERVER ? "server" : m->role == SESSION_SWITCH ? "switch" : "worker";
 }
 
 // What is wrong with the job that it says it has: a sentence, or null.
@@ -130,18 +190,20 @@ static const char *gather_fault(const struct gather *g, const struct session_mes
     if (m->protocol != c->protocol)
         snprintf(out, size, "the job runs the protocol %s",
                  c->protocol == SESSION_ATP ? "ATP" : "SwitchML");
-    else if (m->workers != c->workers)
-        snprintf(out, size, "the job has %u workers, not %u", c->workers, m->workers);
+    else if (m->workers != gather_total(g))
+        snprintf(out, size, "the job has %u workers, not %u", gather_total(g), m->workers);
     else if (m->servers != c->servers)
         snprintf(out, size, "the job has %u servers, not %u", c->servers, m->servers);
     else if (m->lanes == 0 || m->lanes > GATHER_MAX_LANES || m->lane >= m->lanes)
         snprintf(out, size, "lane %u does not exist; there are %u", m->lane, m->lanes);
-    else if (c->lanes && m->lanes != c->lanes)
+    else if (m->role == SESSION_SWITCH && m->lanes != 1)
+        snprintf(out, size, "a switch has one lane, not %u", m->lanes);
+    else if (m->role != SESSION_SWITCH && c->lanes && m->lanes != c->lanes)
         snprintf(out, size, "the job's workers have %u lanes, not %u", c->lanes, m->lanes);
-    else if (m->role == SESSION_SERVER ? m->rank >= c->servers
-                                       : m->role != SESSION_WORKER || m->rank >= c->workers)
-        snprintf(out, size, "the job has no %s %u", m->role == SESSION_SERVER ? "server" : "worker",
-                 m->rank);
+    else if (m->role == SESSION_WORKER && m->rank < gather_total(g) && !gather_has(g, m))
+        snprintf(out, size, "worker %u is below another switch of the job", m->rank);
+    else if (!gather_has(g, m))
+        snprintf(out, size, "the job has no %s %u", gather_said_role(m), m->rank);
     else if (c->slots && m->slots > c->slots)
         snprintf(out, size, "the job has %u slots, but the worker uses %u", c->slots, m->slots);
     else if (m->nonce == 0)
@@ -151,9 +213,17 @@ static const char *gather_fault(const struct gather *g, const struct session_mes
     return out;
 }
 
-static unsigned gather_index(const struct gather *g, const struct session_message *m) {
-    return m->role == SESSION_SERVER ? g->config.workers * g->lanes + m->rank
-                                     : m->rank * g->lanes + m->lane;
+unsigned gather_number(const struct gather *g, const struct session_message *m) {
+    return m->role == SESSION_WORKER ? gather_place(g, m->rank) * g->lanes + m->lane
+                                     : gather_first(g, m->role) + m->rank;
+}
+
+uint16_t gather_slots(const struct gather *g) {
+    return g->n ? g->members[0].slots : 0;
+}
+
+uint16_t gather_elements(const struct gather *g) {
+    return g->n ? g->members[0].elements : 0;
 }
 
 // ---- answers ----
@@ -254,11 +324,11 @@ static struct session_message gather_address(const struct gather *g, unsigned i,
     return (struct session_message){
         .nonce = nonce,
         .rank = (uint16_t)gather_rank(g, i),
-        .workers = (uint16_t)g->config.workers,
-        .lane = gather_is_server(g, i) ? 0 : (uint8_t)(i % g->lanes),
-        .lanes = (uint8_t)g->lanes,
+        .workers = (uint16_t)gather_total(g),
+        .lane = gather_is_worker(g, i) ? (uint8_t)(i % g->lanes) : 0,
+        .lanes = gather_role_of(g, i) == SESSION_SWITCH ? 1 : (uint8_t)g->lanes,
         .protocol = g->config.protocol,
-        .role = gather_is_server(g, i) ? SESSION_SERVER : SESSION_WORKER,
+        .role = (uint8_t)gather_role_of(g, i),
         .servers = (uint8_t)g->config.servers,
         .job = g->config.job,
     };
@@ -358,8 +428,8 @@ static bool gather_comes(const struct gather *g, unsigned i, uint64_t now) {
 }
 
 static bool gather_lanes_agree(const struct gather *g, unsigned i) {
-    const struct member *m = &g->members[i], *first = &g->members[i - i % g->lanes];
-    return gather_is_server(g, i) || m->next == first->next;
+    const struct member *m = &g->members[i];
+    return !gather_is_worker(g, i) || m->next == g->members[i - i % g->lanes].next;
 }
 
 // Everybody has joined, alike.
@@ -497,19 +567,20 @@ unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t
         return m->kind != SESSION_LEAVE;
     }
     // As many lanes as who joins first, unless somebody is there who has another number of them.
-    if (m->lanes != g->lanes && m->kind == SESSION_JOIN) {
+    const bool lanes = m->role == SESSION_SWITCH || m->lanes == g->lanes;
+    if (!lanes && m->kind == SESSION_JOIN) {
         for (unsigned i = 0; i < g->n; i++)
-            if (gather_is_taken(g, &g->members[i], now)) {
+            if (gather_is_worker(g, i) && gather_is_taken(g, &g->members[i], now)) {
                 answers[0] =
                     gather_say(g, m, SESSION_REFUSED, "the job's workers have %u lanes, not %u",
                                g->lanes, m->lanes);
                 return 1;
             }
         gather_set_lanes(g, m->lanes);
-    }
-    if (m->lanes != g->lanes)
+    } else if (!lanes) {
         return 0;
-    const unsigned i = gather_index(g, m);
+    }
+    const unsigned i = gather_number(g, m);
     struct member *member = &g->members[i];
     if (m->kind == SESSION_LEAVE) {
         gather_leave(g, i, m->nonce);
@@ -575,7 +646,7 @@ void gather_text(const struct gather *g, uint64_t now, char *out, size_t size) {
         if (++missing <= 4) {
             words_add(&w, "%s%s %u", missing > 1 ? ", " : "waiting for ", gather_role(g, i),
                       gather_rank(g, i));
-            if (!gather_is_server(g, i) && g->lanes > 1)
+            if (gather_is_worker(g, i) && g->lanes > 1)
                 words_add(&w, " lane %u", (unsigned)(i % g->lanes));
         }
     }
@@ -591,6 +662,6 @@ void gather_text(const struct gather *g, uint64_t now, char *out, size_t size) {
                       g->members[i].elements, g->members[0].slots, g->members[0].elements);
             return;
         }
-    if (g->n == 0)
+    if (g->lanes == 0 && missing == 0)
         words_add(&w, "waiting for all workers");
 }

@@ -47,7 +47,13 @@ struct gather_config {
     uint32_t workers; // 1 to GATHER_MAX_WORKERS
     uint32_t
         lanes; // of each worker, 1 to GATHER_MAX_LANES; 0: as many as the first one who joins has
-    uint32_t servers;    // ATP
+    uint32_t servers; // ATP
+    // SwitchML over several racks: switches below this one, and of its own workers, 'workers' of
+    // them, the ranks in the job of 'total' workers; null: from 0 on, and there are no others.
+    // Borrowed as long as the gathering is there.
+    uint32_t switches;
+    const uint16_t *ranks;
+    uint32_t total;
     uint32_t slots;      // SwitchML: that the job has; 0: not limited
     bool prepares;       // members have their switches begin the session before it starts
     uint64_t not_before; // no session starts before this time
@@ -79,8 +85,13 @@ void gather_start(struct gather *g, uint16_t session, uint64_t id);
 // The session is over; 'why' is a sentence that members are told.
 void gather_stop(struct gather *g, const char *why);
 
-// Members by number: lanes of workers first, worker by worker, then servers.
+// Members by number: lanes of workers first, worker by worker, then switches, then servers.
 unsigned gather_members(const struct gather *g);
+// The number of who says this; of one that was answered otherwise than by REFUSED.
+unsigned gather_number(const struct gather *g, const struct session_message *m);
+// What all members have said of themselves, once they have all joined.
+uint16_t gather_slots(const struct gather *g);
+uint16_t gather_elements(const struct gather *g);
 // What a member would be told now that the session has started. False: nothing.
 bool gather_push(const struct gather *g, unsigned i, struct session_message *m);
 

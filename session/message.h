@@ -91,8 +91,9 @@ enum session_kind {
     SESSION_KINDS
 };
 
-// What a member is.
-enum session_role { SESSION_WORKER = 1, SESSION_SERVER = 2 };
+// What a member is. A switch is one of the session of the switch above it, for all below itself:
+// SwitchML over several racks. Its rank is the coordinator's business, who knows it by its address.
+enum session_role { SESSION_WORKER = 1, SESSION_SERVER = 2, SESSION_SWITCH = 3 };
 enum session_protocol { SESSION_SWITCHML = 1, SESSION_ATP = 2 };
 
 // Of flags: takes the place of a worker that has failed, in the session that is running (ATP,

@@ -484,7 +484,9 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     else if (known)
         write_stations(&w);
     write_marks(&w);
-    for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {
+    // a ToR's jobs are those of its section (control/tor/jobs_impl.h)
+    const bool admits = st->as->tor && sim_config_has(&w, "registered");
+    for (size_t i = 0; i < w.sim->scenario->n_jobs && !admits; i++) {
         const struct sim_job *job = w.sim->jobs[i];
         if (job->as->protocol == SIM_SWITCHML)
             write_switchml(&w, job);

@@ -74,6 +74,9 @@ static void ctl_job_print(const json_t *job) {
            sk_json_number(job, "number"), atp ? "aggregators" : "slots", first, first + n - 1);
     if (atp)
         printf(", parameters to %s", sk_json_text(job, "group"));
+    if (json_object_get(job, "job_workers"))
+        printf(", %zu of %lld workers", json_array_size(json_object_get(job, "workers")),
+               sk_json_number(job, "job_workers"));
     printf("%s%s",
            json_is_true(json_object_get(job, "configured")) ? ", from the configuration" : "",
            json_is_true(json_object_get(job, "admitted")) ? ""
@@ -86,8 +89,14 @@ static void ctl_job_print(const json_t *job) {
         printf(", %s", sk_json_text(job, "session_waits"));
     putchar('\n');
     json_array_foreach(json_object_get(job, "workers"), i, worker) {
-        print_host(worker, "worker", i);
+        const bool ranked = json_object_get(worker, "rank") != NULL;
+        print_host(worker, "worker", ranked ? (size_t)sk_json_number(worker, "rank") : i);
     }
+    json_array_foreach(json_object_get(job, "below"), i, worker) {
+        print_host(worker, "switch below", i);
+    }
+    if (json_object_get(job, "above"))
+        print_host(json_object_get(job, "above"), "switch above", 0);
     if (atp)
         print_host(json_object_get(job, "server"), "server", 0);
 }
@@ -200,6 +209,8 @@ static int job_add(struct ctl *c) {
         {"--racks", "racks", NUMBERS},
         {"--rack", "rack", NUMBER},
         {"--server-rack", "server_rack", NUMBER},
+        {"--above", "above", TEXT},
+        {"--below", "below", LIST},
     };
     ctl_op(c, "job.add");
     ctl_set_text(c, "name", ctl_next_word(c, "the job's name"));

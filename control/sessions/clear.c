@@ -9,6 +9,7 @@ static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
 static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
 #define HALVES_TABLE   "lanes.number00.coarse"
 #define ROCE_TABLE     "writes.writers"
+#define KNOWN_CELLS    "known.cells"
 #define OWNERS         "owner.owners"
 #define OWNER_FRAGMENT "fragment"
 
@@ -44,6 +45,11 @@ bool sessions_are_roce(const struct sessions_switch *s) {
     struct sk_object o;
     struct sk_error ignored;
     return sk_find_object(s->sw, SK_TABLE, ROCE_TABLE, &o, &ignored) == 0;
+}
+
+bool sessions_are_levels(const struct sessions_switch *s) {
+    struct sk_object o;
+    return clear_find(s, KNOWN_CELLS, &o);
 }
 
 uint32_t sessions_slots(const struct sessions_switch *s) {

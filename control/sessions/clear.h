@@ -40,6 +40,9 @@ uint32_t sessions_aggregators(const struct sessions_switch *s);
 // cells' numbers, else it is above that of the slot.
 bool sessions_are_roce(const struct sessions_switch *s);
 
+// Whether it is p4/switchml's program for jobs over several switches.
+bool sessions_are_levels(const struct sessions_switch *s);
+
 // Slots, in all pipes: who has contributed, and how many are missing. Elements and exponents need
 // not be cleared.
 void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count);

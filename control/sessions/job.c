@@ -56,7 +56,7 @@ static bool sessions_job_open(struct sessions_job *j, uint16_t session, uint64_t
 
 static void job_note_end(struct sessions_job *j, const struct session_message *m,
                          const struct session_end *from) {
-    const unsigned i = (unsigned)m->rank * m->lanes + m->lane, n = gather_members(j->gather);
+    const unsigned i = gather_number(j->gather, m), n = gather_members(j->gather);
     if (n > j->n_ends) {
         j->ends = sk_resize(j->ends, n, sizeof *j->ends);
         memset(j->ends + j->n_ends, 0, (n - j->n_ends) * sizeof *j->ends);
@@ -87,9 +87,8 @@ static void job_hear_worker(struct sessions_job *j, const struct session_end *fr
         job_tell_all(j, gather_probe);
 }
 
-static void job_start(struct sessions_job *j) {
-    const uint64_t id = j->ops->random(j->owner);
-    if (!sessions_job_open(j, j->ops->number(j->owner), id))
+static void job_start(struct sessions_job *j, uint16_t session, uint64_t id) {
+    if (!sessions_job_open(j, session, id))
         return;
     gather_audiences(j->gather, j->ops->audiences && j->ops->audiences(j->owner, j));
     gather_start(j->gather, j->session, id);
@@ -97,12 +96,111 @@ static void job_start(struct sessions_job *j) {
     job_tell_all(j, gather_push);
 }
 
+// ---- SwitchML, towards the switch above ----
+
+#define ASK_AGAIN_NS UINT64_C(1000000000) // after a refusal
+
+void sessions_job_below(struct sessions_job *j, uint32_t total) {
+    j->has_above = true;
+    j->total = total;
+}
+
+static void job_speak_above(struct sessions_job *j, uint64_t now) {
+    struct session_message m;
+    bool to_switch;
+    while (session_member_write(&j->above, &m, &to_switch, now))
+        j->ops->ask_above(j->owner, j, &m);
+}
+
+// This switch has no part in a session above any more: whoever goes there next has another nonce.
+static void job_leave_above(struct sessions_job *j, uint64_t now) {
+    if (j->joins_above && j->above.state != SESSION_LOST) {
+        session_member_leave(&j->above);
+        job_speak_above(j, now);
+    }
+    j->joins_above = false;
+}
+
+static void job_join_above(struct sessions_job *j) {
+    const struct session_message self = {.protocol = SESSION_SWITCHML,
+                                         .role = SESSION_SWITCH,
+                                         .workers = (uint16_t)j->total,
+                                         .lanes = 1,
+                                         .slots = gather_slots(j->gather),
+                                         .elements = gather_elements(j->gather),
+                                         .job = (uint8_t)j->number};
+    session_member_init(&j->above, &self, false, j->ops->random(j->owner));
+    j->joins_above = true;
+}
+
+// A number that packets have 8 bits for, and 0 is none. With another one the switch above is not
+// of this kind.
+static bool job_is_number(uint16_t session) {
+    return session >= 1 && session <= 255;
+}
+
+// All below have joined and nothing of the job is in this switch: the session begins when the one
+// above does. If the switch above was restarted, its number may be that of the last one here, which
+// members that have not heard of its end may use until their lease is over.
+static void job_start_from_above(struct sessions_job *j, uint64_t now) {
+    if (j->joins_above && j->above.state >= SESSION_ENDING) {
+        j->again_at = j->above.refused ? now + ASK_AGAIN_NS : now;
+        j->joins_above = false;
+    }
+    if (!j->joins_above && now < j->again_at)
+        return;
+    if (!j->joins_above)
+        job_join_above(j);
+    job_speak_above(j, now);
+    if (session_is_on(&j->above, now) && j->above.state == SESSION_IN &&
+        job_is_number(j->above.session) &&
+        (j->above.session != j->session || now >= j->closed_at + SESSION_QUIET_NS))
+        job_start(j, j->above.session, j->above.id);
+}
+
+// The session runs, or has ended.
+static void job_follow_above(struct sessions_job *j, uint64_t now) {
+    if (!j->joins_above)
+        return;
+    if (!gather_runs(j->gather)) {
+        // who has left is waited for no more; but a session that was broken off is over above, too,
+        // when this switch comes back under another nonce
+        if (!gather_has_members(j->gather))
+            job_leave_above(j, now);
+        j->joins_above = false;
+        return;
+    }
+    job_speak_above(j, now);
+    if (j->above.state != SESSION_IN) {
+        char why[SESSION_TEXT];
+        snprintf(why, sizeof why, "%s", j->above.text);
+        j->joins_above = false;
+        gather_stop(j->gather, why);
+    }
+}
+
+void sessions_job_hear_above(struct sessions_job *j, const struct session_message *m,
+                             uint64_t now) {
+    if (j->has_above && j->joins_above)
+        session_member_hear(&j->above, m, now);
+}
+
 static void job_run_switchml(struct sessions_job *j, uint64_t now) {
     const bool full = gather_is_full(j->gather, now);
-    if (full && j->state == SESSIONS_OPEN)
+    if (full && j->state == SESSIONS_OPEN) {
+        j->joins_above = false;
         job_close(j, now);
-    if (j->state != SESSIONS_OPEN && job_is_cleared(j) && full)
-        job_start(j);
+    }
+    if (j->has_above && j->state == SESSIONS_OPEN)
+        job_follow_above(j, now);
+    if (j->state == SESSIONS_OPEN || !job_is_cleared(j) || !full)
+        return;
+    if (j->has_above) {
+        job_start_from_above(j, now);
+        return;
+    }
+    const uint64_t id = j->ops->random(j->owner);
+    job_start(j, j->ops->number(j->owner), id);
 }
 
 // ---- ATP ----
@@ -184,6 +282,7 @@ void sessions_job_lost(struct sessions_job *j, const char *why, uint64_t now) {
         return;
     }
     gather_stop(j->gather, why);
+    j->joins_above = false;
     if (j->state == SESSIONS_OPEN)
         job_close(j, now);
 }
@@ -192,10 +291,18 @@ bool sessions_job_runs(const struct sessions_job *j) {
     return j->atp ? j->id != 0 : gather_runs(j->gather);
 }
 
+// Of SwitchML, whose session does not run.
+static void job_text_switchml(const struct sessions_job *j, uint64_t now, char *out, size_t size) {
+    gather_text(j->gather, now, out, size);
+    if (j->has_above && !out[0])
+        snprintf(out, size, "waiting for the switch above%s%.150s", j->above.text[0] ? ": " : "",
+                 j->above.text);
+}
+
 void sessions_job_text(const struct sessions_job *j, uint64_t now, char *out, size_t size) {
     out[0] = '\0';
     if (!j->atp && !gather_runs(j->gather))
-        gather_text(j->gather, now, out, size);
+        job_text_switchml(j, now, out, size);
     else if (j->atp && !j->id)
         snprintf(out, size, "%s", "waiting for the job's hosts");
 }

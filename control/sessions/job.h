@@ -7,6 +7,13 @@
 // session that the job's first server has chosen. In both cases it stops the job's packets, waits
 // for those that are under way, clears the job's registers and admits packets of the next session.
 //
+// A job of SwitchML over several racks has a coordinator at each of its switches. That of a switch
+// with another one above it gathers those below it, closes and clears the job, and joins the
+// session of the switch above as a member (session/member.h, SESSION_SWITCH), with a new nonce each
+// time. The session that the switch above starts is the one that it starts below: so all switches
+// have closed and cleared the job before the top one opens it, and each has opened it before a
+// worker below it is told. When the session above is over, so is the one below.
+//
 //     sessions_job_hear(j, &from, &message, now)     a message from one of its members
 //     sessions_job_run(j, now)                       every millisecond or so
 //
@@ -16,6 +23,7 @@
 
 #include "session/frame.h"
 #include "session/gather.h"
+#include "session/member.h"
 
 struct sessions_job;
 
@@ -39,6 +47,8 @@ struct sessions_job_ops {
     // Of SwitchML: whether the switch has the job's audiences, as members are told. NULL: it has
     // not.
     bool (*audiences)(void *owner, struct sessions_job *j);
+    // To the switch above. Null: the owner's jobs have none.
+    void (*ask_above)(void *owner, struct sessions_job *j, const struct session_message *m);
 };
 
 enum sessions_job_state {
@@ -63,6 +73,12 @@ struct sessions_job {
     struct gather *gather;
     struct session_end *ends; // of its members, as they said last
     unsigned n_ends;
+    // SwitchML with a switch above
+    bool has_above;
+    uint32_t total;              // workers of the whole job
+    struct session_member above; // what this switch is for that one
+    bool joins_above;            // 'above' is for the session that runs, or for the next one
+    uint64_t again_at;           // it was refused: when it asks again
     // ATP: which session is to be begun, and who has asked for that
     uint16_t next;
     uint64_t next_id;
@@ -79,10 +95,14 @@ struct sessions_job {
 void sessions_job_init(struct sessions_job *j, const struct sessions_job_ops *ops, void *owner,
                        unsigned number, const struct gather_config *as);
 void sessions_job_free(struct sessions_job *j); // a zeroed one is allowed
+// There is a switch above, and the whole job has 'total' workers. Before anybody is heard.
+void sessions_job_below(struct sessions_job *j, uint32_t total);
 
 // 'from' is where answers go.
 void sessions_job_hear(struct sessions_job *j, const struct session_end *from,
                        const struct session_message *m, uint64_t now);
+// A message from the switch above.
+void sessions_job_hear_above(struct sessions_job *j, const struct session_message *m, uint64_t now);
 void sessions_job_run(struct sessions_job *j, uint64_t now);
 
 // What the job had in the switch's registers is lost: a session of SwitchML is over, one of ATP

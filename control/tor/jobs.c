@@ -164,12 +164,14 @@ static int give_rids(const struct jobs *all, struct jobs_job *job, struct sk_err
     for (size_t i = 0; i < all->n; i++)
         for (size_t w = 0; w < all->list[i]->n_workers; w++)
             taken[all->list[i]->workers[w].rid] = true;
-    for (size_t w = 0; w < job->n_workers; w++) {
+    for (size_t i = 0; i < all->n; i++)
+        taken[all->list[i]->above.rid] = true; // 0: there is none
+    for (size_t w = 0; w < job->n_workers + job->has_above; w++) {
         while (rid < JOBS_RIDS && taken[rid])
             rid++;
         if (rid == JOBS_RIDS)
             return sk_fail(err, "all jobs together have more than %u workers", JOBS_RIDS - 1);
-        job->workers[w].rid = rid++;
+        (w < job->n_workers ? &job->workers[w] : &job->above)->rid = rid++;
     }
     return 0;
 }
@@ -218,6 +220,8 @@ static bool look_up(struct tor *t, struct jobs_host *host) {
 static void look_up_all(struct tor *t, struct jobs_job *job) {
     for (size_t i = 0; job->protocol == JOBS_SWITCHML && i < job->n_workers; i++)
         look_up(t, &job->workers[i]);
+    if (job->has_above)
+        look_up(t, &job->above);
     if (job->protocol == JOBS_ATP)
         look_up(t, &job->server);
 }
@@ -227,6 +231,8 @@ static void look_up_all(struct tor *t, struct jobs_job *job) {
 static void free_groups(struct tor *t, const struct jobs_job *job) {
     if (job->mgid)
         tor_mgid_free(t, job->mgid);
+    if (job->above_group)
+        tor_mgid_free(t, job->above_group);
     for (size_t i = 0; i < JOBS_WORKERS; i++) {
         if (job->one[i])
             tor_mgid_free(t, job->one[i]);
@@ -236,9 +242,12 @@ static void free_groups(struct tor *t, const struct jobs_job *job) {
 }
 
 static int give_groups(struct tor *t, struct jobs_job *job, struct sk_error *err) {
+    const bool audiences =
+        job->protocol == JOBS_SWITCHML && !job->all_numbers && !jobs_has_levels(t);
     bool all = (job->mgid = tor_mgid_new(t)) != 0;
-    for (size_t i = 0; i < job->n_workers && job->protocol == JOBS_SWITCHML && !job->all_numbers;
-         i++) {
+    if (job->has_above)
+        all &= (job->above_group = tor_mgid_new(t)) != 0;
+    for (size_t i = 0; i < job->n_workers && audiences; i++) {
         all &= (job->one[i] = tor_mgid_new(t)) != 0;
         all &= job->n_workers == 1 || (job->rest[i] = tor_mgid_new(t)) != 0;
     }
@@ -271,6 +280,9 @@ static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *jo
     }
     if (rc == 0)
         rc = jobs_supported(t, err);
+    if (rc == 0 && job->levels && !jobs_has_levels(t))
+        rc = sk_fail(err, "the running program adds up for the racks of one switch; "
+                          "p4/rack/with_levels.p4 has jobs with others above and below");
     if (rc == 0 && tor_jobs_find(all, job->name) < all->n)
         rc = sk_fail(err, "name: there is a job '%s' already", job->name);
     if (rc == 0 && all->n == JOBS_MOST)
@@ -290,7 +302,8 @@ static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *jo
 
 // It had slots before the process began: are its workers to be asked where they are?
 static void tor_jobs_resume(struct tor *t, struct jobs_job *job, const struct jobs_given *given) {
-    if (job->protocol != JOBS_SWITCHML || json_is_false(json_object_get(job->request, "resume")))
+    if (job->protocol != JOBS_SWITCHML || job->levels ||
+        json_is_false(json_object_get(job->request, "resume")))
         return;
     if (job->has_sessions && !jobs_sessions_restore(job, given->kept))
         return; // nobody was in the middle of anything
@@ -352,6 +365,7 @@ static void place_again(struct tor *t, struct jobs_job *job) {
     for (size_t i = 0; i < job->n_workers; i++)
         job->workers[i].link = NULL; // they may be gone
     job->server.link = NULL;
+    job->above.link = NULL;
     tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why", err.text);
 }
 
@@ -486,12 +500,29 @@ static json_t *host_json(const struct tor *t, const struct jobs_host *host, bool
     return out;
 }
 
+static json_t *hosts_json(const struct tor *t, const struct jobs_job *job, size_t from, size_t to) {
+    json_t *out = json_array();
+    for (size_t i = from; i < to; i++) {
+        json_t *host = host_json(t, &job->workers[i], job->protocol != JOBS_ATP);
+        if (job->levels && i < job->n_hosts)
+            json_object_set_new(host, "rank", json_integer(job->ranks[i]));
+        json_array_append_new(out, host);
+    }
+    return out;
+}
+
+// What is above and below this switch, of a job over several.
+static void levels_json(const struct tor *t, const struct jobs_job *job, json_t *out) {
+    json_object_set_new(out, "job_workers", json_integer(job->total));
+    json_object_set_new(out, "below", hosts_json(t, job, job->n_hosts, job->n_workers));
+    if (job->has_above)
+        json_object_set_new(out, "above", host_json(t, &job->above, true));
+}
+
 static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
     const bool atp = job->protocol == JOBS_ATP;
     char text[TOR_TEXT];
-    json_t *workers = json_array();
-    for (size_t i = 0; i < job->n_workers; i++)
-        json_array_append_new(workers, host_json(t, &job->workers[i], !atp));
+    json_t *workers = hosts_json(t, job, 0, job->n_hosts);
     json_t *out = json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:o}", "name", job->name,
                             "protocol", atp ? "atp" : "switchml", "number", job->number,
                             atp ? "first_aggregator" : "first_slot", (int)job->first,
@@ -499,6 +530,8 @@ static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
                             (int)job->configured, "admitted", (int)job->placed, "workers", workers);
     if (!atp)
         json_object_set_new(out, "elements", json_integer(JOBS_ELEMENTS));
+    if (job->levels)
+        levels_json(t, job, out);
     if (job->leased)
         json_object_set_new(out, "lease", json_true());
     if (job->all_numbers)

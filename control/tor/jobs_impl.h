@@ -6,6 +6,7 @@
 //     jobs_read.c     a request into a job: who is where
 //     jobs_locate.c   where an address is
 //     jobs_racks.c    a job of ATP in several racks: who has which bits
+//     jobs_levels.c   a job of SwitchML in several racks: what is above and below
 //     jobs_tables.c   what follows from it in the switch's tables (p4/rack/README.md)
 //     jobs_state.c    what is remembered of jobs when the process ends
 //     jobs_resume.c   SwitchML's jobs after that: the workers are brought to one place
@@ -22,6 +23,12 @@
 //                                      switch has the job,
 //      "rack": 0, "server_rack": 1,    and says which it is; hosts elsewhere are at the port
 //                                      towards their switch
+//      "racks": [0, 0, 1, 1],          switchml, in several racks: of all workers of the job, by
+//      "rack": 1,                      rank; "workers" are those of this switch's "rack", if it is
+//                                      one of them
+//      "above": "up:10.0.10.1",        the switch that gets the partial sums and sends all sums;
+//                                      without: this is the top one
+//      "below": ["down:10.0.10.2"],    switches that send partial sums to this one
 //      "slots": 512,                   switchml: of the pool; without: 512
 //      "aggregators": 4096,            atp: the job's share; without: 1024
 //      "number": 7,                    the job's in packets; without: the lowest that no job of the
@@ -92,7 +99,15 @@ struct jobs_job {
     uint16_t number;
     struct jobs_host workers[JOBS_WORKERS], server;
     size_t n_workers;
-    uint32_t first, count; // slots or aggregators
+    // Of SwitchML: the first of 'workers' are hosts, the others switches below.
+    size_t n_hosts;
+    bool levels;                  // over several switches
+    uint16_t ranks[JOBS_WORKERS]; // of the hosts, in the whole job
+    uint32_t total;               // workers of the whole job
+    bool has_above;
+    struct jobs_host above; // a switch, and its 'to' is this switch's own address towards it
+    uint16_t above_group;   // multicast group of it alone
+    uint32_t first, count;  // slots or aggregators
     uint16_t mgid, udp_port;
     // Of SwitchML: multicast groups of worker i alone, and of all others; 0: nobody.
     uint16_t one[JOBS_WORKERS], rest[JOBS_WORKERS];
@@ -103,7 +118,7 @@ struct jobs_job {
     uint32_t rate;             // Mbit/s of each host at each port; 0: no limit
     struct in6_addr address;   // that SwitchML's workers send to, if all have the same; else ::
     struct in6_addr group;     // of ATP
-    uint8_t rack, server_rack; // of ATP: this switch's, the server's
+    uint8_t rack, server_rack; // this switch's, the server's (of ATP)
     struct jobs_resume
         *resume;        // of SwitchML: nobody is admitted yet (jobs_resume.c); null: they are
     uint32_t ecn_cells; // of ATP: from which depth of a queue on packets are marked; 0: never
@@ -146,6 +161,16 @@ json_t *jobs_locate(struct tor *t, const json_t *request, struct sk_error *err);
 // ---- jobs_racks.c ----
 // Of a job of ATP whose workers' racks are known.
 void jobs_give_bits(struct jobs_job *job);
+
+// ---- jobs_levels.c ----
+#define JOBS_TOTAL 4096u // workers of a job over several switches
+// Fills what the request says of levels, of a job of SwitchML whose hosts are counted.
+int jobs_read_levels(json_t *request, struct jobs_job *job, struct sk_error *err);
+// Whether the running program adds up for jobs over several switches.
+bool jobs_has_levels(struct tor *t);
+// The job's place of a worker of this rank; n_hosts: it is not one of this switch's.
+size_t jobs_place_of(const struct jobs_job *job, unsigned rank);
+unsigned jobs_rank_of(const struct jobs_job *job, size_t place);
 
 // ---- jobs_read.c ----
 // Fills what the request says of the job itself: name, protocol, sizes, number (0: any). 0, or a

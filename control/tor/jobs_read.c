@@ -50,10 +50,10 @@ static int only_for(json_t *request, const char *member, const char *protocol,
 }
 
 static bool jobs_read_is_known(const char *key) {
-    static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
-                                       "slots", "vlan",        "number",   "address", "udp_port",
-                                       "group", "aggregators", "rate",     "resume",  "racks",
-                                       "rack",  "server_rack", "sessions", "lease",   "numbers"};
+    static const char *const keys[] = {
+        "op",          "name",     "protocol", "workers",     "server", "slots",  "vlan",  "number",
+        "address",     "udp_port", "group",    "aggregators", "rate",   "resume", "racks", "rack",
+        "server_rack", "sessions", "lease",    "numbers",     "above",  "below"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -114,14 +114,11 @@ static int jobs_read_switchml(json_t *request, struct jobs_job *job, struct sk_e
     if (rc == 0)
         rc = only_for(request, "group", "SwitchML", err);
     if (rc == 0)
-        rc = only_for(request, "racks", "SwitchML", err);
-    if (rc == 0)
-        rc = only_for(request, "rack", "SwitchML", err);
-    if (rc == 0)
         rc = only_for(request, "server_rack", "SwitchML", err);
     if (rc == 0) {
         job->udp_port = (uint16_t)port;
         job->number = (uint16_t)number;
+        rc = jobs_read_levels(request, job, err);
     }
     return rc;
 }
@@ -184,6 +181,10 @@ static int jobs_read_atp(json_t *request, struct jobs_job *job, struct sk_error 
     if (rc == 0)
         rc = only_for(request, "udp_port", "ATP", err);
     if (rc == 0)
+        rc = only_for(request, "above", "ATP", err);
+    if (rc == 0)
+        rc = only_for(request, "below", "ATP", err);
+    if (rc == 0)
         rc = read_racks(request, job, err);
     if (rc == 0)
         job->number = (uint16_t)number;
@@ -196,10 +197,12 @@ int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
     int rc = jobs_read_name(request, job, err);
     if (rc)
         return rc;
-    if (!json_is_array(workers) || json_array_size(workers) < 1 ||
-        json_array_size(workers) > JOBS_WORKERS)
+    // a switch may have only others below it
+    const bool none = !workers && json_object_get(request, "below");
+    if (!none && (!json_is_array(workers) || json_array_size(workers) < 1 ||
+                  json_array_size(workers) > JOBS_WORKERS))
         return wrong(err, "workers", "a list of 1 to 32 like port:address");
-    job->n_workers = json_array_size(workers);
+    job->n_hosts = job->n_workers = json_array_size(workers);
     const json_t *sessions = json_object_get(request, "sessions");
     if (sessions && !json_is_boolean(sessions))
         return wrong(err, "sessions", "true or false");
@@ -305,19 +308,29 @@ static int place_host(struct tor *t, const char *what, const char *text, uint32_
     return 0;
 }
 
+// As the request has it: "workers[1]", "below[0]".
+static void jobs_read_name_of(const struct jobs_job *job, size_t i, char out[32]) {
+    const bool host = i < job->n_hosts;
+    snprintf(out, 32, "%s[%zu]", host ? "workers" : "below", host ? i : i - job->n_hosts);
+}
+
 static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, struct sk_error *err) {
-    const json_t *workers = json_object_get(job->request, "workers");
+    const json_t *workers = json_object_get(job->request, "workers"),
+                 *below = json_object_get(job->request, "below");
     for (size_t i = 0; i < job->n_workers; i++) {
-        char what[32];
-        snprintf(what, sizeof what, "workers[%zu]", i);
-        int rc = place_host(t, what, json_string_value(json_array_get(workers, i)), vlan,
-                            &job->workers[i], err);
+        char what[32], other[32];
+        const json_t *text =
+            i < job->n_hosts ? json_array_get(workers, i) : json_array_get(below, i - job->n_hosts);
+        jobs_read_name_of(job, i, what);
+        int rc = place_host(t, what, json_string_value(text), vlan, &job->workers[i], err);
         if (rc)
             return rc;
         for (size_t k = 0; k < i; k++)
             if (memcmp(&job->workers[k].address, &job->workers[i].address,
-                       sizeof job->workers[k].address) == 0)
-                return sk_fail(err, "%s: workers[%zu] has the same address", what, k);
+                       sizeof job->workers[k].address) == 0) {
+                jobs_read_name_of(job, k, other);
+                return sk_fail(err, "%s: %s has the same address", what, other);
+            }
         if (job->protocol == JOBS_ATP && job->workers[i].vid != job->workers[0].vid)
             return sk_fail(
                 err, "%s: it is in VLAN %u, workers[0] in VLAN %u: parameters are sent to one VLAN",
@@ -347,6 +360,25 @@ static int hears_all(struct tor *t, const struct jobs_job *job, struct sk_error 
     return 0;
 }
 
+// The switch above, and which address this one has for it.
+static int place_above(struct tor *t, struct jobs_job *job, uint32_t vlan, struct sk_error *err) {
+    struct jobs_host *above = &job->above;
+    char other[32];
+    int rc = place_host(t, "above", json_string_value(json_object_get(job->request, "above")), vlan,
+                        above, err);
+    for (size_t i = 0; rc == 0 && i < job->n_workers; i++)
+        if (memcmp(&job->workers[i].address, &above->address, sizeof above->address) == 0) {
+            jobs_read_name_of(job, i, other);
+            rc = sk_fail(err, "above: %s has the same address", other);
+        }
+    if (rc == 0 && !tor_address_for(t, above->vid, &above->address, &above->to))
+        rc = sk_fail(err,
+                     "above: this switch has no IPv4 address in VLAN %u that the other one could "
+                     "send to",
+                     above->vid);
+    return rc;
+}
+
 int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
     uint32_t vlan;
     job->ecn_cells = t->section->ecn_cells;
@@ -356,14 +388,18 @@ int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
     if (rc == 0 && job->protocol == JOBS_ATP)
         rc = place_host(t, "server", json_string_value(json_object_get(job->request, "server")),
                         vlan, &job->server, err);
+    if (rc == 0 && job->has_above)
+        rc = place_above(t, job, vlan, err);
     for (size_t i = 0; rc == 0 && job->protocol == JOBS_SWITCHML && i < job->n_workers; i++) {
         struct jobs_host *w = &job->workers[i];
+        char name[32];
+        jobs_read_name_of(job, i, name);
         w->to = job->address;
         if (IN6_IS_ADDR_UNSPECIFIED(&w->to) && !tor_address_for(t, w->vid, &w->address, &w->to))
             rc = sk_fail(err,
-                         "the switch has no IPv4 address in VLAN %u that workers[%zu] could send "
+                         "the switch has no IPv4 address in VLAN %u that %s could send "
                          "to: give it one, or the job an \"address\"",
-                         w->vid, i);
+                         w->vid, name);
     }
     return rc ? rc : hears_all(t, job, err);
 }

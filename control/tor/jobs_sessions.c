@@ -59,16 +59,10 @@ static const struct jobs_host *host_at(const struct jobs_job *job, uint32_t ip) 
     return job->protocol == JOBS_ATP && ipv4_of(&job->server.address) == ip ? &job->server : NULL;
 }
 
-static void js_answer(void *owner, struct sessions_job *j, const struct session_end *to,
-                      const struct session_message *m) {
-    const struct jobs_job *job = owner;
-    const struct jobs_host *host = host_at(job, to->ip);
+static void js_send(const struct jobs_job *job, const struct jobs_host *host,
+                    const struct session_end *to, const struct session_message *m) {
     uint8_t f[SESSION_FRAME_BYTES];
-    struct in6_addr own;
-    (void)j;
-    if (!host || !host->link)
-        return;
-    own = host->to;
+    struct in6_addr own = host->to;
     if (IN6_IS_ADDR_UNSPECIFIED(&own) &&
         !tor_address_for(job->tor, host->vid, &host->address, &own))
         return;
@@ -76,6 +70,25 @@ static void js_answer(void *owner, struct sessions_job *j, const struct session_
     memcpy(from.mac, job->tor->section->mac.bytes, sizeof from.mac);
     const size_t length = session_frame_write(f, &from, to, m);
     tor_send_port(job->tor, jobs_port_of(host), host->vid, f, (uint32_t)length);
+}
+
+static void js_answer(void *owner, struct sessions_job *j, const struct session_end *to,
+                      const struct session_message *m) {
+    const struct jobs_job *job = owner;
+    const struct jobs_host *host = host_at(job, to->ip);
+    (void)j;
+    if (host && host->link)
+        js_send(job, host, to, m);
+}
+
+static void js_ask_above(void *owner, struct sessions_job *j, const struct session_message *m) {
+    const struct jobs_job *job = owner;
+    const struct jobs_host *above = &job->above;
+    struct session_end to = {.ip = ipv4_of(&above->address)};
+    (void)j;
+    memcpy(to.mac, above->mac, sizeof to.mac);
+    if (above->link && above->known) // else it is asked for, and so is the switch, again
+        js_send(job, above, &to, m);
 }
 
 static uint64_t js_random(void *owner) {
@@ -106,10 +119,10 @@ static void js_started(void *owner, struct sessions_job *j) {
               (int)j->session);
 }
 
-// jobs_tables.c writes those of every job.
+// jobs_tables.c writes those of every job, if the program has any.
 static bool js_audiences(void *owner, struct sessions_job *j) {
-    (void)owner, (void)j;
-    return true;
+    (void)j;
+    return !jobs_has_levels(((struct jobs_job *)owner)->tor);
 }
 
 static const struct sessions_job_ops js_ops = {.open = js_open,
@@ -119,15 +132,23 @@ static const struct sessions_job_ops js_ops = {.open = js_open,
                                                .number = js_number,
                                                .random = js_random,
                                                .started = js_started,
-                                               .audiences = js_audiences};
+                                               .audiences = js_audiences,
+                                               .ask_above = js_ask_above};
 
 void jobs_sessions_init(struct tor *t, struct jobs_job *job) {
-    const struct gather_config as = {
-        .protocol = SESSION_SWITCHML, .workers = (uint32_t)job->n_workers, .slots = job->count};
+    const struct gather_config as = {.protocol = SESSION_SWITCHML,
+                                     .workers = (uint32_t)job->n_hosts,
+                                     .switches = (uint32_t)(job->n_workers - job->n_hosts),
+                                     .ranks = job->levels ? job->ranks : NULL,
+                                     .total = job->total,
+                                     .slots = job->count};
     job->tor = t;
-    if (job->has_sessions)
-        sessions_job_init(&job->sessions, &js_ops, job, job->number,
-                          job->protocol == JOBS_ATP ? NULL : &as);
+    if (!job->has_sessions)
+        return;
+    sessions_job_init(&job->sessions, &js_ops, job, job->number,
+                      job->protocol == JOBS_ATP ? NULL : &as);
+    if (job->has_above)
+        sessions_job_below(&job->sessions, job->total);
 }
 
 // ---- frames ----
@@ -140,12 +161,26 @@ static bool is_here(const struct jobs_host *h, const struct tor_frame *f,
     return here && h->vid == f->vid && ip_equal(&h->address, &p->src);
 }
 
+// Which of the switches below says it, who need not know that themselves.
+static bool jobs_sessions_is_below(const struct jobs_job *job, struct session_message *m,
+                                   const struct tor_frame *f, const struct ip_packet *p) {
+    for (size_t i = job->n_hosts; i < job->n_workers; i++)
+        if (is_here(&job->workers[i], f, p)) {
+            m->rank = (uint16_t)(i - job->n_hosts);
+            return true;
+        }
+    return false;
+}
+
 // What a host says of itself: whether it may.
-static bool may_say(const struct jobs_job *job, const struct session_message *m,
+static bool may_say(const struct jobs_job *job, struct session_message *m,
                     const struct tor_frame *f, const struct ip_packet *p) {
     if (m->role == SESSION_SERVER)
         return job->protocol == JOBS_ATP && is_here(&job->server, f, p);
-    return m->rank < job->n_workers && is_here(&job->workers[m->rank], f, p);
+    if (m->role == SESSION_SWITCH)
+        return jobs_sessions_is_below(job, m, f, p);
+    const size_t place = jobs_place_of(job, m->rank);
+    return place < job->n_hosts && is_here(&job->workers[place], f, p);
 }
 
 static struct jobs_job *jobs_sessions_job_of(const struct jobs *all,
@@ -161,12 +196,12 @@ static struct jobs_job *jobs_sessions_job_of(const struct jobs *all,
 static void jobs_sessions_refuse(struct jobs_job *job, struct session_message *m,
                                  const struct tor_frame *f, const struct ip_packet *p,
                                  const struct session_end *from) {
-    for (size_t i = 0; i < job->n_workers; i++)
+    for (size_t i = 0; i < job->n_hosts; i++)
         if (is_here(&job->workers[i], f, p) && m->role == SESSION_WORKER) {
             m->kind = SESSION_REFUSED;
             snprintf(m->text, sizeof m->text,
-                     "this address is worker %zu's of job '%.60s', not worker %u's", i, job->name,
-                     m->rank);
+                     "this address is worker %u's of job '%.60s', not worker %u's",
+                     jobs_rank_of(job, i), job->name, m->rank);
             js_answer(job, &job->sessions, from, m);
             return;
         }
@@ -191,7 +226,10 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *f) {
         return;
     struct session_end from = {.ip = ipv4_of(&p.src), .port = get16(u)};
     memcpy(from.mac, f->bytes + 6, sizeof from.mac);
-    if (may_say(job, &m, f, &p))
+    if (job->has_above &&
+        is_here(&job->above, f, &p)) // it knows this switch's nonce, or is ignored
+        sessions_job_hear_above(&job->sessions, &m, t->now);
+    else if (may_say(job, &m, f, &p))
         sessions_job_hear(&job->sessions, &from, &m, t->now);
     else
         jobs_sessions_refuse(job, &m, f, &p, &from);

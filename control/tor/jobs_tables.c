@@ -11,23 +11,28 @@
 #include "util.h"
 #include "wire/switchml.h"
 
-#define TO_SWITCHML 325u             // the port by which p4/rack's SwitchML sees all workers
-#define SPLIT       65522u           // its multicast group of what becomes two results,
-#define SPLIT_PORTS "324", "326"     // and the ports in it
-#define LAST_JOB    255u             // of a SwitchML job's numbers
+#define TO_SWITCHML 325u         // the port by which p4/rack's SwitchML sees all workers
+#define SPLIT       65522u       // its multicast group of what becomes two results,
+#define SPLIT_PORTS "324", "326" // and the ports in it
+#define LAST_JOB    255u         // of a SwitchML job's numbers
+#define TO_JOB      0u           // p4/switchml/headers.p4: where the sums of a slot go
+#define TO_ABOVE    2u
 #define DEEPEST     ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
 
 // ---- the program ----
 
+#define AUDIENCES "admission.audiences" // of programs without levels
 static const char *const tables[] = {
-    "guarded", "registered", "admission.workers",  "admission.audiences", "receivers",
-    "tagged",  "returns",    "leaving.atp.queues", SESSIONS_OF_SWITCHML,  SESSIONS_OF_ATP};
+    "guarded", "registered",         "admission.workers",  AUDIENCES,      "receivers", "tagged",
+    "returns", "leaving.atp.queues", SESSIONS_OF_SWITCHML, SESSIONS_OF_ATP};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
+    const bool levels = jobs_has_levels(t);
     struct sk_error why;
     struct sk_object o;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (sk_find_object(t->host.sw, SK_TABLE, tables[i], &o, &why))
+        if (!(levels && strcmp(tables[i], AUDIENCES) == 0) &&
+            sk_find_object(t->host.sw, SK_TABLE, tables[i], &o, &why))
             return sk_fail(err,
                            "the running program has no aggregation jobs, as p4/rack has: %.200s",
                            why.text);
@@ -78,7 +83,7 @@ void jobs_clear_counts(struct tor *t, const struct jobs_job *job) {
 
 struct saying {
     struct tor *t;
-    bool wanted;
+    bool wanted, levels; // 'levels': of the program
 };
 
 static void jobs_tables_say(const struct saying *s, const char *as, const char *format, ...)
@@ -104,6 +109,12 @@ static void jobs_tables_guard(const struct saying *s, const struct in6_addr *add
                     text); // IPv4 options hide the port
 }
 
+// All ports by which SwitchML is sent to this address.
+static void jobs_tables_guard_all(const struct saying *s, const struct in6_addr *address) {
+    for (unsigned port = JOBS_UDP_LOW; port <= JOBS_UDP_HIGH; port++)
+        jobs_tables_guard(s, address, port);
+}
+
 // At all ports of the host's link.
 static void jobs_tables_admit(const struct saying *s, const struct jobs_job *job,
                               const struct jobs_host *host, unsigned number, int is_ack,
@@ -112,7 +123,7 @@ static void jobs_tables_admit(const struct saying *s, const struct jobs_job *job
     const unsigned rate = job->rate * 1000, burst = job->rate < 10 ? 100 : job->rate * 10;
     char text[TOR_TEXT], limited[512];
     tor_address_text(&host->address, text);
-    if (job->rate) {
+    if (job->rate && host != &job->above) { // what all have sent below has passed already
         snprintf(limited, sizeof limited,
                  "%s $METER_SPEC_CIR_KBPS=%u $METER_SPEC_PIR_KBPS=%u $METER_SPEC_CBS_KBITS=%u "
                  "$METER_SPEC_PBS_KBITS=%u",
@@ -135,35 +146,47 @@ uint16_t jobs_port_of(const struct jobs_host *host) {
 
 // ---- SwitchML ----
 
-static unsigned jobs_tables_node_of(const struct jobs_job *job, const struct jobs_host *w) {
-    return job->mgid * 1024u +
-           w->rid; // as those of other groups: by group, then by member (mcast.c)
+static unsigned jobs_tables_node_in(uint16_t group, const struct jobs_host *w) {
+    return group * 1024u + w->rid; // as those of other groups: by group, then by member (mcast.c)
 }
 
-static void say_switchml_worker(const struct saying *s, const struct jobs_job *job, size_t i) {
-    const struct jobs_host *w = &job->workers[i];
-    char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
-    tor_address_text(&w->address, ip);
-    jobs_tables_guard(s, &w->address, job->udp_port);
-    for (unsigned port = JOBS_UDP_LOW; port <= JOBS_UDP_HIGH; port++)
-        jobs_tables_guard(s, &w->to, port);
+// How packets leave to it.
+static void jobs_tables_say_node(const struct saying *s, uint16_t group,
+                                 const struct jobs_host *w) {
+    char as[64];
     snprintf(as, sizeof as, w->lag < 0 ? "rid=%u ports=%u" : "rid=%u lags=%u", w->rid,
              w->lag < 0 ? w->ports[0] : (unsigned)w->lag);
-    jobs_tables_say(s, as, "node %u", jobs_tables_node_of(job, w));
+    jobs_tables_say(s, as, "node %u", jobs_tables_node_in(group, w));
     if (w->tag) {
         snprintf(as, sizeof as, "tag vid=%u", w->vid);
         jobs_tables_say(s, as, "entry tagged rid=%u", w->rid);
     }
+}
+
+static void say_switchml_worker(const struct saying *s, const struct jobs_job *job, size_t i) {
+    const struct jobs_host *w = &job->workers[i];
+    char ip[TOR_TEXT], mac[TOR_TEXT], as[256], levels[64] = "";
+    tor_address_text(&w->address, ip);
+    // A switch takes results at any of the ports, so nobody else may send to one.
+    if (i < job->n_hosts)
+        jobs_tables_guard(s, &w->address, job->udp_port);
+    else
+        jobs_tables_guard_all(s, &w->address);
+    jobs_tables_guard_all(s, &w->to);
+    jobs_tables_say_node(s, job->mgid, w);
     if (w->known || !s->wanted) {
         snprintf(as, sizeof as, "address mac=%s ip=%s udp_port=%u", tor_mac_text(w->mac, mac), ip,
                  job->udp_port);
         jobs_tables_say(s, as, "entry receivers rid=%u", w->rid);
     }
+    if (s->levels)
+        snprintf(levels, sizeof levels, " way=%u above=%u", job->has_above ? TO_ABOVE : TO_JOB,
+                 job->above_group);
     snprintf(as, sizeof as,
              "admit worker_bit=%u num_workers=%zu group=%u rid=%u port=%u pool_base=%u "
-             "pool_last=%u",
+             "pool_last=%u%s",
              1u << i, job->n_workers, job->mgid, w->rid, jobs_port_of(w), job->first,
-             job->count - 1);
+             job->count - 1, levels);
     const unsigned last = job->all_numbers ? LAST_JOB : job->number;
     for (unsigned number = job->number; number <= last; number++) {
         jobs_tables_say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u",
@@ -173,8 +196,28 @@ static void say_switchml_worker(const struct saying *s, const struct jobs_job *j
     }
 }
 
-static unsigned jobs_tables_node_in(uint16_t group, const struct jobs_host *w) {
-    return group * 1024u + w->rid;
+// The switch above: partial sums go to it alone, from an address of this switch; who else sends to
+// it what it takes for such is refused. What it sends are the sums of all.
+static void say_above(const struct saying *s, const struct jobs_job *job) {
+    const struct jobs_host *above = &job->above;
+    char ip[TOR_TEXT], mac[TOR_TEXT], own[TOR_TEXT], own_mac[TOR_TEXT], as[256];
+    tor_address_text(&above->address, ip);
+    jobs_tables_guard_all(s, &above->address);
+    jobs_tables_guard_all(s, &above->to);
+    jobs_tables_say_node(s, job->above_group, above);
+    snprintf(as, sizeof as, "%u", jobs_tables_node_in(job->above_group, above));
+    jobs_tables_say(s, as, "mcast %u", job->above_group);
+    if (above->known || !s->wanted) {
+        snprintf(as, sizeof as, "above mac=%s ip=%s own_mac=%s own_ip=%s",
+                 tor_mac_text(above->mac, mac), ip, tor_mac_text(s->t->section->mac.bytes, own_mac),
+                 tor_address_text(&above->to, own));
+        jobs_tables_say(s, as, "entry receivers rid=%u", above->rid);
+    }
+    snprintf(as, sizeof as, "result group=%u pool_base=%u pool_last=%u", job->mgid, job->first,
+             job->count - 1);
+    jobs_tables_say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u",
+                    job->number, ip, TO_SWITCHML);
+    jobs_tables_admit(s, job, above, job->number, 0, "switchml");
 }
 
 // A group of worker 'i' alone, or of all others, with nodes of its own.
@@ -229,10 +272,12 @@ static void say_switchml(const struct saying *s, const struct jobs_job *job) {
     for (size_t i = 0, n = 0; i < job->n_workers; i++) {
         say_switchml_worker(s, job, i);
         n += (size_t)snprintf(nodes + n, sizeof nodes - n, "%s%u", i ? " " : "",
-                              jobs_tables_node_of(job, &job->workers[i]));
+                              jobs_tables_node_in(job->mgid, &job->workers[i]));
     }
     jobs_tables_say(s, nodes, "mcast %u", job->mgid);
-    if (!job->all_numbers) // whose hosts know no collective operations
+    if (job->has_above)
+        say_above(s, job);
+    if (!s->levels && !job->all_numbers) // whose hosts know no collective operations
         say_audiences(s, job);
 }
 
@@ -333,7 +378,7 @@ static void say_session(const struct saying *s, const struct jobs_job *job) {
 }
 
 static void say_job(struct tor *t, const struct jobs_job *job, bool wanted) {
-    const struct saying s = {t, wanted};
+    const struct saying s = {t, wanted, jobs_has_levels(t)};
     say_session(&s, job);
     if (job->protocol == JOBS_ATP)
         say_atp(&s, job);

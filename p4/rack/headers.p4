@@ -128,11 +128,17 @@ struct added_egress_t {
                                                                                                       \
     LIBRA_STATES
 
-// Results begin with SwitchML's bridge header and what its last pass was.
+// Results begin with SwitchML's bridge header and what its last pass was. With levels none is without elements, and one that
+// came from above is none of its reads.
+#ifdef WITH_LEVELS
+#define LAST_KIND switchml_op_t.RESULT
+#else
+#define LAST_KIND switchml_op_t.READ_BRIEF
+#endif
 #define OTHER_KINDS                                                                                   \
     (kind_t)(bit<8>)switchml_op_t.READ_LOW: parse_result;                                             \
     (kind_t)(bit<8>)switchml_op_t.READ_NONE: parse_result;                                            \
-    (kind_t)(bit<8>)switchml_op_t.READ_BRIEF: parse_result;
+    (kind_t)(bit<8>)LAST_KIND: parse_result;
 
 #define BEHIND_EGRESS_IPV4                                                                            \
     transition select(hdr.bridge.kind) {                                                              \

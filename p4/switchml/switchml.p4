@@ -93,6 +93,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         md.from_above = true;
         md.room = pool_last - hdr.switchml.pool_index;
         hdr.bridge.setValid();
+        hdr.bridge.op = op_t.RESULT;
         hdr.bridge.unicast = FROM_ABOVE;
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
         hdr.bridge.group = group;

@@ -25,7 +25,7 @@ static void check(bool good) {
 }
 
 struct world {
-    struct sessions_job switchml, atp;
+    struct sessions_job switchml, atp, low;
     struct session_member member;
     uint64_t random, now;
     struct session_message last; // what was said last: the input may go on with it
@@ -74,13 +74,19 @@ static void started(void *owner, struct sessions_job *j) {
         check(gather_nonce(j->gather, i) != 0);
 }
 
+static void ask_above(void *owner, struct sessions_job *j, const struct session_message *m) {
+    check(m->role == SESSION_SWITCH && m->workers == j->total && m->nonce != 0);
+    ((struct world *)owner)->last = *m;
+}
+
 static const struct sessions_job_ops ops = {.open = open_gate,
                                             .under_way = under_way,
                                             .clear = clear,
                                             .answer = answer,
                                             .number = number,
                                             .random = random_number,
-                                            .started = started};
+                                            .started = started,
+                                            .ask_above = ask_above};
 
 // A message as the bytes have it, or the last answer's with some of it.
 static void deliver(struct world *w, uint8_t how, const uint8_t *bytes, size_t length) {
@@ -88,7 +94,20 @@ static void deliver(struct world *w, uint8_t how, const uint8_t *bytes, size_t l
     struct session_message m;
     char text[64];
     bool to_switch;
-    if (how & 8) { // a member's own message, after what was said
+    if (how & 2 && (how & 16 || session_read(&m, bytes, length))) { // a switch with one above
+        if (how & 16) {
+            m = w->last;
+            m.kind = length > 0 ? bytes[0] % SESSION_KINDS : SESSION_START;
+            m.role = length > 1 ? bytes[1] & 3 : m.role;
+            m.rank = length > 1 ? bytes[1] >> 2 & 7 : m.rank;
+            m.session = length > 2 ? bytes[2] : m.session;
+            m.id = length > 3 ? bytes[3] : m.id;
+        }
+        if (how & 4)
+            sessions_job_hear_above(&w->low, &m, w->now);
+        else
+            sessions_job_hear(&w->low, &end, &m, w->now);
+    } else if (how & 8) { // a member's own message, after what was said
         if (session_member_write(&w->member, &m, &to_switch, w->now))
             sessions_job_hear(to_switch ? &w->atp : &w->switchml, &end, &m, w->now);
     } else if (how & 16) {
@@ -107,12 +126,21 @@ static void deliver(struct world *w, uint8_t how, const uint8_t *bytes, size_t l
     }
     sessions_job_run(&w->switchml, w->now);
     sessions_job_run(&w->atp, w->now);
+    sessions_job_run(&w->low, w->now);
     session_member_expire(&w->member, w->now);
     sessions_job_text(&w->switchml, w->now, text, sizeof text);
+    sessions_job_text(&w->low, w->now, text, sizeof text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct gather_config as = {.protocol = SESSION_SWITCHML, .workers = 3, .slots = 64};
+    static const uint16_t ranks[] = {1, 4};
+    const struct gather_config below = {.protocol = SESSION_SWITCHML,
+                                        .workers = 2,
+                                        .switches = 1,
+                                        .ranks = ranks,
+                                        .total = 5,
+                                        .slots = 64};
     const struct session_message self = {
         .protocol = SESSION_SWITCHML, .role = SESSION_WORKER, .workers = 3, .lanes = 1, .job = 1};
     struct world w = {.now = 1000 * MS, .random = 1000};
@@ -122,6 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     session_frame_read(data, size, &self_end, &from, &m);
     sessions_job_init(&w.switchml, &ops, &w, 1, &as);
     sessions_job_init(&w.atp, &ops, &w, 1, NULL);
+    sessions_job_init(&w.low, &ops, &w, 1, &below);
+    sessions_job_below(&w.low, below.total);
     session_member_init(&w.member, &self, true, 5);
     while (size >= 2) {
         const uint8_t how = data[0];
@@ -136,5 +166,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     sessions_job_free(&w.switchml);
     sessions_job_free(&w.atp);
+    sessions_job_free(&w.low);
     return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_jobs: aggregation jobs that come and go, by requests that are mostly right and by any JSON,
-// with reloads of several configurations and time between. After each step no two jobs have a
-// number, a slot, an aggregator or a group in common, what is wanted of the tables are things of
-// jobs there are, the switch refuses nothing, and a request that is refused has changed nothing.
+// fuzz_jobs: aggregation jobs that come and go, over several switches, too, by requests that are
+// mostly right and by any JSON, with reloads of several configurations and time between. After each
+// step no two jobs have a number, a slot, an aggregator or a group in common, what is wanted of the
+// tables are things of jobs there are, the switch refuses nothing, and a request that is refused
+// has changed nothing.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,9 @@ static size_t senders(const json_t *jobs) {
             continue;
         json_array_foreach(json_object_get(job, "workers"), w, worker) n +=
             json_array_size(json_object_get(worker, "ports"));
+        json_array_foreach(json_object_get(job, "below"), w, worker) n +=
+            json_array_size(json_object_get(worker, "ports"));
+        n += json_array_size(json_object_get(json_object_get(job, "above"), "ports"));
         n += json_array_size(json_object_get(json_object_get(job, "server"), "ports"));
     }
     return n;
@@ -125,6 +129,29 @@ static json_t *host(struct input *in) {
     return json_string(text);
 }
 
+// A job over several switches, whose numbers are mostly those that it needs.
+static void levels(struct input *in, json_t *job) {
+    const unsigned what = byte(in);
+    const size_t n = json_array_size(json_object_get(job, "workers"));
+    json_t *racks = json_array(), *below = json_array();
+    for (size_t i = 0; i < n + (what & 3); i++)
+        json_array_append_new(racks, json_integer(i < n));
+    json_object_set_new(job, "racks", racks);
+    if (n > 0 || what & 128)
+        json_object_set_new(job, "rack", json_integer(what & 64 ? byte(in) % 3 : 1));
+    if (what & 4)
+        json_object_set_new(job, "above", host(in));
+    for (unsigned k = what >> 3 & 3; k-- > 0;)
+        json_array_append_new(below, host(in));
+    if (json_array_size(below) > 0)
+        json_object_set_new(job, "below", below);
+    else
+        json_decref(below);
+    if (n == 0)
+        json_object_del(job, "workers");
+    json_object_set_new(job, "number", json_integer(byte(in) % 8));
+}
+
 static json_t *job(struct input *in) {
     const unsigned what = byte(in), more = byte(in);
     char name[2] = {(char)('0' + byte(in) % 6), '\0'};
@@ -146,6 +173,8 @@ static json_t *job(struct input *in) {
         json_object_set_new(out, "udp_port", json_integer(byte(in) << 8));
     if ((more & 0xf0) == 0xf0)
         json_object_set_new(out, "group", json_string(byte(in) & 1 ? "239.192.0.1" : "239.64.0.2"));
+    if (!(what & 1) && what & 16)
+        levels(in, out);
     return out;
 }
 
@@ -177,7 +206,9 @@ static void request(struct rig *r, const char *op, json_t *members) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct input in = {data, size};
-    struct rig *r = rig_new_with("p4/rack/rack.p4", PORTS, sections[0]);
+    // a program with levels, and one without
+    struct rig *r = rig_new_with(byte(&in) & 1 ? "p4/rack/with_levels.p4" : "p4/rack/rack.p4",
+                                 PORTS, sections[0]);
     struct sk_error err;
     for (unsigned i = 0; i < STEPS && in.left > 0; i++) {
         const unsigned what = byte(&in);

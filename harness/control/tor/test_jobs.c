@@ -327,6 +327,129 @@ static void test_two_racks(void **state) {
     rig_free(root);
 }
 
+// ---- SwitchML over two switches ----
+
+#define ABOVE        ", \"above\": \"x:10.0.10.7\""
+#define LEVELS(more) more ", \"number\": 5, \"slots\": 16, \"racks\": [0, 0, 1], \"rack\": 0"
+
+// A packet of job 5, as 'from' sends it, or as a result comes down; 32 elements, all alike.
+static void sml_from(struct rig *r, uint16_t port, uint32_t to_mac, uint32_t from, uint32_t to,
+                     unsigned version, uint32_t tsi, uint32_t value) {
+    uint8_t f[HEAD + SML_BYTES];
+    head(f, to_mac, from, HOST_IP(to), 0xbee0, SML_BYTES);
+    put(f + HEAD, 2, 0x1005);
+    put(f + HEAD + 2, 4, tsi);
+    put(f + HEAD + 6, 4, (uint64_t)(version << 15 | 3) << 16);
+    for (int i = 0; i < 32; i++)
+        put(f + HEAD + 10 + 4 * i, 4, value);
+    rig_send(r, port, f, sizeof f);
+}
+
+static void sml_part(struct rig *r, uint16_t port, uint32_t host, unsigned version, uint32_t tsi,
+                     uint32_t value) {
+    sml_from(r, port, ETH_OWN, host, 1, version, tsi, value);
+}
+
+// Host 7 is the switch above, at x: the lower one is 10.0.10.1 to it, too.
+static void test_levels(void **state) {
+    struct rig *r =
+        rig_new_with("p4/rack/with_levels.p4", PORTS, SECTION(LINKS_WITHOUT_C LINK_C, ""));
+    uint8_t got[RIG_FRAME], mac[6];
+    (void)state;
+    add(r, SML("low", TWO, LEVELS(ABOVE)));
+    for (unsigned use = 0; use < 3; use++) {
+        const unsigned version = use % 2;
+        sml_part(r, A, 2, version, use, 100);
+        eth_quiet(r);
+        sml_part(r, B, 3, version, use, 20);
+        // the partial sum goes up as this switch's, and nobody below has anything
+        assert_int_equal(rig_take(r, X, got), HEAD + SML_BYTES);
+        eth_address(mac, 7);
+        assert_memory_equal(got, mac, 6);
+        eth_address(mac, ETH_OWN);
+        assert_memory_equal(got + 6, mac, 6);
+        assert_int_equal(get(got + 26, 4), HOST_IP(1));
+        assert_int_equal(get(got + 30, 4), HOST_IP(7));
+        assert_int_equal(get(got + HEAD + 10, 4), 120);
+        eth_quiet(r);
+        // repeated below, repeated upwards
+        sml_part(r, A, 2, version, use, 100);
+        assert_int_equal(rig_take(r, X, got), HEAD + SML_BYTES);
+        assert_int_equal(get(got + HEAD + 10, 4), 120);
+        eth_quiet(r);
+        // by another port, or from somebody else: not the switch above
+        sml_from(r, C, ETH_OWN, 7, 1, version, use, 1);
+        sml_from(r, X, ETH_OWN, 6, 1, version, use, 1);
+        // in its name to a worker, in this switch's name to it, and in a worker's
+        sml_from(r, C, 2, 7, 2, version, use, 1);
+        sml_from(r, C, 7, 1, 7, version, use, 1);
+        sml_from(r, C, 7, 2, 7, version, use, 1);
+        assert_int_equal(dropped(r, 13), 5 * (use + 1));
+        eth_quiet(r);
+        // sums of another use, then the right ones, then again
+        sml_from(r, X, ETH_OWN, 7, 1, version, 1000, 999);
+        eth_quiet(r);
+        for (int again = 0; again < 2; again++)
+            sml_from(r, X, ETH_OWN, 7, 1, version, use, 5000 + use);
+        sml_result(r, A, 0, 2, 5000 + use);
+        sml_result(r, B, 0, 3, 5000 + use);
+        eth_quiet(r);
+        // and who asks now gets them from here
+        sml_part(r, B, 3, version, use, 20);
+        sml_result(r, B, 0, 3, 5000 + use);
+        eth_quiet(r);
+    }
+    // the same program at the top, for workers and a switch below
+    removed(r, "low");
+    add(r, SML("top", TWO, LEVELS(", \"below\": [\"x:10.0.10.7\"]")));
+    sml_from(r, X, ETH_OWN, 7, 1, 0, 9, 3);
+    sml_part(r, A, 2, 0, 9, 100);
+    eth_quiet(r);
+    sml_part(r, B, 3, 0, 9, 20);
+    sml_result(r, A, 0, 2, 123);
+    sml_result(r, B, 0, 3, 123);
+    sml_result(r, X, 0, 7, 123);
+    // nobody may send sums to the switch below, at whatever of its ports
+    const long long before = dropped(r, 13);
+    for (unsigned port = 0xbee0; port <= 0xbeef; port++) {
+        uint8_t f[HEAD + SML_BYTES] = {0};
+        head(f, 7, 1, HOST_IP(7), (uint16_t)port, SML_BYTES);
+        put(f + HEAD, 2, 0x1005);
+        rig_send(r, C, f, sizeof f);
+    }
+    assert_int_equal(dropped(r, 13), before + 16);
+    eth_quiet(r);
+    json_t *j = job(r, "top");
+    assert_int_equal(json_array_size(json_object_get(j, "below")), 1);
+    assert_int_equal(json_array_size(json_object_get(j, "workers")), 2);
+    assert_int_equal(json_integer_value(json_object_get(j, "job_workers")), 3);
+    json_decref(j);
+    removed(r, "top");
+    // one between: what both below have goes up, what comes down to both
+    add(r, SML("between", TWO, LEVELS(ABOVE ", \"below\": [\"c:10.0.10.4\"]")));
+    sml_part(r, A, 2, 0, 9, 100);
+    sml_part(r, C, 4, 0, 9, 3);
+    eth_quiet(r);
+    sml_part(r, B, 3, 0, 9, 20);
+    assert_int_equal(rig_take(r, X, got), HEAD + SML_BYTES);
+    assert_int_equal(get(got + HEAD + 10, 4), 123);
+    eth_quiet(r);
+    sml_from(r, X, ETH_OWN, 7, 1, 0, 9, 5000);
+    sml_result(r, A, 0, 2, 5000);
+    sml_result(r, B, 0, 3, 5000);
+    sml_result(r, C, 0, 4, 5000);
+    eth_quiet(r);
+    removed(r, "between");
+    // and one without either
+    add(r, SML("alone", TWO, ", \"number\": 5, \"slots\": 16"));
+    sml_part(r, A, 2, 0, 9, 100);
+    sml_part(r, B, 3, 0, 9, 20);
+    sml_result(r, A, 0, 2, 120);
+    sml_result(r, B, 0, 3, 120);
+    eth_quiet(r);
+    rig_free(r);
+}
+
 static void test_aggregators_come_empty(void **state) {
     struct rig *r = start();
     uint64_t values[SK_PIPES];
@@ -402,7 +525,13 @@ static void test_refusals(void **state) {
          "racks: should be numbers from 0 to 255"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"racks\": [0, 1], \"rack\": 2, \"server_rack\": 0"),
          "rack: no host of the job is in rack 2"},
-        {SML("n", TWO, ", \"racks\": [0, 1]"), "racks: a job of SwitchML has none"},
+        {SML("n", TWO, ", \"racks\": [0, 1]"), "racks: a job of SwitchML has them with a switch"},
+        {SML("n", TWO, ", \"rack\": 0"), "racks: a job of SwitchML has them with a switch"},
+        {SML("n", TWO, ", \"server_rack\": 0"), "server_rack: a job of SwitchML has none"},
+        {SML("n", TWO, LEVELS(ABOVE)), "the running program adds up for the racks of one switch"},
+        {ATP("n", TWO, "s:10.0.10.6", ABOVE), "above: a job of ATP has none"},
+        {ATP("n", TWO, "s:10.0.10.6", ", \"below\": [\"x:10.0.10.7\"]"),
+         "below: a job of ATP has none"},
         {ATP("n", TWO, "s", ""), "server: should be a port and an address"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"slots\": 5"), "slots: a job of ATP has none"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"number\": 0"),
@@ -424,6 +553,50 @@ static void test_refusals(void **state) {
         refused(r, "job.add", bad[i].members, bad[i].sentence);
     refused(r, "job.remove", "{\"name\": \"none\"}", "there is no job 'none'");
     refused(r, "job.remove", "{}", "name: should be that of a job");
+    rig_free(r);
+}
+
+static void test_refusals_of_levels(void **state) {
+#define WITHOUT_WORKERS(more) "{\"name\": \"n\", \"protocol\": \"switchml\"" more "}"
+    static const struct {
+        const char *members, *sentence;
+    } bad[] = {
+        {SML("n", TWO, ABOVE ", \"number\": 3"),
+         "racks: should be a list of numbers, one for each"},
+        {SML("n", TWO, ABOVE ", \"number\": 3, \"racks\": [0, 0]"),
+         "rack: should be given with \"workers\" and \"racks\""},
+        {SML("n", TWO, ABOVE ", \"number\": 3, \"racks\": [0, 0, 300], \"rack\": 0"),
+         "racks: should be numbers from 0 to 255"},
+        {SML("n", TWO, ABOVE ", \"number\": 3, \"racks\": [0, 1, 1, 1], \"rack\": 1"),
+         "workers: there are 2, but \"racks\" has 3 in rack 1"},
+        {SML("n", TWO, ABOVE ", \"racks\": [0, 0, 1], \"rack\": 0"),
+         "number: all switches of the job need the same"},
+        {SML("n", TWO, LEVELS(ABOVE) ", \"udp_port\": 5000"),
+         "udp_port: switches of a job send to each other's ports 48864 to 48879, not to 5000"},
+        {SML("n", TWO, LEVELS(ABOVE) ", \"resume\": true"),
+         "resume: after a restart of a switch a job over several switches begins again"},
+        {SML("n", TWO, LEVELS(", \"above\": 5")), "above: should be a port and an address"},
+        {SML("n", TWO, LEVELS(", \"above\": \"a:10.0.10.2\"")),
+         "above: workers[0] has the same address"},
+        {SML("n", TWO, LEVELS(", \"above\": \"t:10.0.30.2\", \"vlan\": 20")),
+         "does not carry VLAN 20"},
+        {SML("n", TWO, LEVELS(", \"below\": 5")), "below: should be a list of 1 to 32"},
+        {SML("n", TWO, LEVELS(", \"below\": []")), "below: should be a list of 1 to 32"},
+        {SML("n", TWO, LEVELS(", \"below\": [\"zz:10.0.10.7\"]")),
+         "below[0]: there is no link or port 'zz'"},
+        {SML("n", TWO, LEVELS(", \"below\": [\"x:10.0.10.3\"]")),
+         "below[0]: workers[1] has the same address"},
+        {WITHOUT_WORKERS(ABOVE ", \"number\": 3, \"racks\": [0]"),
+         "workers: should be a list of 1 to 32"},
+        {WITHOUT_WORKERS(", \"below\": [\"x:10.0.10.7\"], \"number\": 3, \"racks\": [0, 1], "
+                         "\"rack\": 0"),
+         "rack: a switch without \"workers\" is in no rack"},
+    };
+    struct rig *r =
+        rig_new_with("p4/rack/with_levels.p4", PORTS, SECTION(LINKS_WITHOUT_C LINK_C, ""));
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(r, "job.add", bad[i].members, bad[i].sentence);
     rig_free(r);
 }
 
@@ -525,6 +698,8 @@ int main(void) {
         cmocka_unit_test(test_aggregators_come_empty),
         cmocka_unit_test(test_a_server_behind_the_switch),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals_of_levels),
+        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_a_table_that_is_full),
         cmocka_unit_test(test_without_aggregation),
         cmocka_unit_test(test_jobs_of_the_configuration),
