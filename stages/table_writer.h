@@ -33,12 +33,12 @@ _Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK
 // a lookup costs the same at all times. A change is made in both hashes if its entry has been
 // copied. Large blocks of memory are cleared in parts before, and given back in parts afterwards;
 // by whoever changes the table, in sk_table_tend, where packets need not wait for it.
-#define SK_GROW_MOVES   8u                    // entries moved by one change
-#define SK_GROW_TOUCHES (UINT64_C(4) << 10)   // bytes that one change clears first
-#define SK_GROW_LARGE   (UINT64_C(64) << 10)  // blocks from here on are cleared in parts
-#define SK_GROW_SPARE   (UINT64_C(4) << 20)   // blocks up to here are kept for the next time
-#define SK_GROW_RETURNS (UINT64_C(64) << 10)  // bytes that one change gives back
-#define SK_TEND_TOUCHES (UINT64_C(16) << 10)  // bytes that sk_table_tend clears first
+#define SK_GROW_MOVES   8u                   // entries moved by one change
+#define SK_GROW_TOUCHES (UINT64_C(4) << 10)  // bytes that one change clears first
+#define SK_GROW_LARGE   (UINT64_C(64) << 10) // blocks from here on are cleared in parts
+#define SK_GROW_SPARE   (UINT64_C(4) << 20)  // blocks up to here are kept for the next time
+#define SK_GROW_RETURNS (UINT64_C(64) << 10) // bytes that one change gives back
+#define SK_TEND_TOUCHES (UINT64_C(16) << 10) // bytes that sk_table_tend clears first
 struct sk_growing {
     struct sk_buckets *to; // null: the hash is not growing
     size_t used;           // slots of it, as 'used' below
