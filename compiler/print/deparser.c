@@ -8,6 +8,7 @@
 // as a rule. From the last one that does not on, all are gathered first and then put in place,
 // since the bytes of one may lie where another goes.
 #include "compiler/ir/effects.h"
+#include "compiler/plan/parse_paths.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
@@ -179,6 +180,21 @@ static unsigned permuted_pieces(const struct emit *e, const ir_header_vec *emits
     return n;
 }
 
+// Whether a packet's headers come in another order than they leave in, on some path.
+static bool permutes(const struct emit *e, const ir_header_vec *emits) {
+    for (size_t i = 0; i < e->plan->paths->ends.n; i++) {
+        const struct plan_known *k = &e->plan->paths->ends.v[i];
+        unsigned last = 0;
+        for (size_t n = 0; n < emits->n; n++) {
+            const unsigned place = k->place[emits->v[n]->id]; // 0: it is not in the packet
+            if (place && place < last)
+                return true;
+            last = place ? place : last;
+        }
+    }
+    return false;
+}
+
 // One piece of a header, into a variable or out of it.
 static void permute_pieces(const struct emit *e, const struct ir_header *h, bool load) {
     for (unsigned at = 0, k = 0; at < h->bits / 8; k++) {
@@ -200,13 +216,13 @@ static void permute_variables(const struct emit *e, const struct ir_header *h) {
     }
 }
 
-// Where headers are in another order than they came, or some between others are new: on a path it
-// is known which ones move and where to, and those are read before the first of them is written,
-// each in registers. By way of memory they would be waited for: loads of several stores. Those at
-// the front that are in their place are not touched.
+// Where headers leave in another order than they came: on a path it is known which ones move and
+// where to, and those are read before the first of them is written, each in registers. By way of
+// memory they would be waited for: loads of several stores. Those at the front that are in their
+// place are not touched.
 static void permute(const struct emit *e, const ir_header_vec *emits, size_t fixed) {
     const unsigned pieces = e->plan->paths ? permuted_pieces(e, emits) : 0;
-    if (pieces == 0 || pieces > MAX_PIECES)
+    if (pieces == 0 || pieces > MAX_PIECES || !permutes(e, emits))
         return;
     emit_open(e, "if (there != ~UINT64_C(0)) {");
     emit_line(e, "size_t from = 0, bytes = 0;");
