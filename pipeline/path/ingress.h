@@ -159,13 +159,13 @@ through_aside(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t no
     return THROUGH_ASIDE;
 }
 
-INLINE enum through hop_through(struct sk_core *core, struct sk_packet *p, uint64_t w,
-                                uint64_t now_ns) {
+static enum through __attribute__((noinline))
+hop_through(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     const uint16_t number = SK_WISH_PORT(w);
     const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
     const struct sk_hop *const h = &core->hops[number];
-    if ((w & SK_WISHES_OF_WAY) != SK_WISH_UCAST || !h->ingress || pipe->egress.first ||
-        pipe->again || p->passes >= core->max_recirculation || !sk_packet_is_centred(p))
+    if (pipe->egress.first || pipe->again || p->passes >= core->max_recirculation ||
+        !sk_packet_is_centred(p))
         return THROUGH_NOT;
     const struct destination d = {number, 0, false, sk_wish_cos(w)};
     p->egress_port = number;
@@ -184,6 +184,11 @@ INLINE enum through hop_through(struct sk_core *core, struct sk_packet *p, uint6
     sk_hopped(p, 1, number, now_ns & SK_TSTAMP_MASK, p->len);
     core->stats.recirculated++;
     return THROUGH_ON;
+}
+
+// To a port that recirculates, not past egress.
+INLINE bool wishes_through(const struct sk_core *core, uint64_t w) {
+    return (w & SK_WISHES_OF_WAY) == SK_WISH_UCAST && core->hops[SK_WISH_PORT(w)].ingress;
 }
 
 // A pass that wished 'w' was the last one, and nothing is left of its packet: in an aggregation
@@ -205,15 +210,16 @@ INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t 
     bool alone = true;
     for (;;) {
         const uint64_t way = w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS));
-        const enum through through = hop_through(core, p, w, now_ns);
-        if (__builtin_expect(through == THROUGH_ENDED, 0))
-            return END_WAITS;
-        alone &= through != THROUGH_ASIDE;
-        const bool next =
-            through != THROUGH_NOT ||
-            (sk_wish_is_past_egress(w)
-                 ? hop(core, p, w, now_ns & SK_TSTAMP_MASK)
-                 : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT && resubmit_plain(core, p, out));
+        bool next = sk_wish_is_past_egress(w) ? hop(core, p, w, now_ns & SK_TSTAMP_MASK)
+                                              : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
+                                                    resubmit_plain(core, p, out);
+        if (!next && wishes_through(core, w)) {
+            const enum through through = hop_through(core, p, w, now_ns);
+            if (__builtin_expect(through == THROUGH_ENDED, 0))
+                return END_WAITS;
+            alone &= through != THROUGH_ASIDE;
+            next = through != THROUGH_NOT;
+        }
         if (!next) {
             if (wishes_end(w)) {
                 const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
