@@ -200,10 +200,20 @@ static void flow_record(const struct dump *d) {
 
 void plan_dump(FILE *out, const struct plan *plan) {
     static void (*const parts[])(const struct dump *d) = {
-        in_place,    plan_dump_branches, fusion,       lanes,
-        sunk_loops,  plan_dump_banks,    rows,         specialise,
-        parse_paths, deferred_stores,    split_packet, plan_dump_prefetch,
-        plan_dump_filled_runs, flow_record,
+        in_place,
+        plan_dump_branches,
+        fusion,
+        lanes,
+        sunk_loops,
+        plan_dump_banks,
+        rows,
+        specialise,
+        parse_paths,
+        deferred_stores,
+        split_packet,
+        plan_dump_prefetch,
+        plan_dump_filled_runs,
+        flow_record,
     };
     const struct dump d = {out, plan};
     fprintf(out, "pipeline %s, %s\n", plan->pipeline->name,

@@ -31,21 +31,19 @@ const struct ir_action *plan_only_action(const struct ir_table *t) {
 bool plan_may_be_filled(const struct plan *plan, const struct ir_table *t) {
     const struct ir_action *a = plan_only_action(t);
     return !plan->checked && t->size >= PLAN_MIN_FILLED && filled_runs_is_exact(t) && !t->proxy &&
-           !t->key_masks && !t->const_entries && !t->direct_counters.n &&
-           !t->direct_registers.n && !t->direct_meter && !t->idle_timeout && !t->profile &&
-           !t->noted && a && a->params.n == 1 && a->params.v[0].var->width <= 32;
+           !t->key_masks && !t->const_entries && !t->direct_counters.n && !t->direct_registers.n &&
+           !t->direct_meter && !t->idle_timeout && !t->profile && !t->noted && a &&
+           a->params.n == 1 && a->params.v[0].var->width <= 32;
 }
 
 // The table that a statement applies and nothing more, if it may be in a run; or null.
-static const struct ir_table *filled_runs_member(const struct plan *plan,
-                                                 const struct ir_stmt *s) {
-    const bool good = s->kind == IR_APPLY && !s->hit && !s->action_run && !s->known &&
-                      plan_may_be_filled(plan, s->table) &&
-                      !plan->tables[s->table->id].branches &&
-                      !plan->tables[s->table->id].followers &&
-                      !ir_block_has(plan_only_action(s->table)->body, IR_EXIT) &&
-                      !(s->table->default_action &&
-                        ir_block_has(s->table->default_action->body, IR_EXIT));
+static const struct ir_table *filled_runs_member(const struct plan *plan, const struct ir_stmt *s) {
+    const bool good =
+        s->kind == IR_APPLY && !s->hit && !s->action_run && !s->known &&
+        plan_may_be_filled(plan, s->table) && !plan->tables[s->table->id].branches &&
+        !plan->tables[s->table->id].followers &&
+        !ir_block_has(plan_only_action(s->table)->body, IR_EXIT) &&
+        !(s->table->default_action && ir_block_has(s->table->default_action->body, IR_EXIT));
     return good ? s->table : NULL;
 }
 
@@ -85,8 +83,7 @@ size_t plan_filled_run(const struct plan *plan, const struct ir_block *b, size_t
 // Tables are of the first group that they are found in.
 static void filled_runs_group(struct plan *plan, const struct ir_block *b, size_t i, size_t n) {
     for (size_t k = i; k < i + n; k++)
-        if (b->stmts.v[k]->kind == IR_APPLY &&
-            plan->tables[b->stmts.v[k]->table->id].filled_group)
+        if (b->stmts.v[k]->kind == IR_APPLY && plan->tables[b->stmts.v[k]->table->id].filled_group)
             return;
     plan->n_filled_groups++;
     for (size_t k = i; k < i + n; k++)

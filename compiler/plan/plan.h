@@ -89,12 +89,12 @@ struct plan_register {
     unsigned row;
 };
 struct plan_table {
-    bool branches;    // its entries become branches
-    bool needs_entry; // direct counters or registers
-    bool fixed;       // nobody can give it another default action
-    unsigned applied; // apply statements
+    bool branches;         // its entries become branches
+    bool needs_entry;      // direct counters or registers
+    bool fixed;            // nobody can give it another default action
+    unsigned applied;      // apply statements
     unsigned filled_group; // those that it is looked up with (filled_runs.c), from 1; 0: with none
-    unsigned leader;  // table that it is fused with, or itself
+    unsigned leader;       // table that it is fused with, or itself
     unsigned followers;
     unsigned next; // of the group, in the order of application; itself at the end
     // Assignments that follow its application, of a fused group's table: as many for each.

@@ -210,8 +210,8 @@ static void permute_pieces(const struct emit *e, const struct ir_header *h, bool
 static void permute_variables(const struct emit *e, const struct ir_header *h) {
     for (unsigned at = 0, k = 0; at < h->bits / 8; k++) {
         const unsigned n = piece_bytes(h->bits / 8 - at);
-        emit_line(e, "%s%u%s x%u_%u;", n == 16 ? "sk_u" : "uint", 8 * n, n == 16 ? "" : "_t",
-                  h->id, k);
+        emit_line(e, "%s%u%s x%u_%u;", n == 16 ? "sk_u" : "uint", 8 * n, n == 16 ? "" : "_t", h->id,
+                  k);
         at += n;
     }
 }
@@ -226,9 +226,11 @@ static void permute(const struct emit *e, const ir_header_vec *emits, size_t fix
         return;
     emit_open(e, "if (there != ~UINT64_C(0)) {");
     emit_line(e, "size_t from = 0, bytes = 0;");
-    for (size_t i = 0; i < emits->n; i++)
-        emit_line(e, "if (%s%s)", still_to_go(e, i, fixed), emit_ref(e, emits->v[i]->valid)),
-            emit_line(e, "    bytes += %u;", emits->v[i]->bits / 8);
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        emit_line(e, "if (%s%s)", still_to_go(e, i, fixed), emit_ref(e, h->valid));
+        emit_line(e, "    bytes += %u;", h->bits / 8);
+    }
     emit_open(e, "if (__builtin_constant_p(bytes)) {");
     emit_line(e, "uint8_t *to_x = q - bytes;");
     emit_line(e, "q = to_x;");
