@@ -218,6 +218,10 @@ int sk_table_may_fill(const struct sk_table *t, uint32_t action, const uint32_t 
 // One exact key of at most 16 bits, nothing counted or metered or aged by entry, and an action with
 // one parameter of at most 32 bits.
 bool sk_table_may_be_filled(const struct sk_table_desc *d, uint32_t action);
+// For generated code, once, before the table is filled: '*values' is where its numbers stand, from
+// when it is first filled with all keys, and '*unfilled' is one more while it is not. Both must
+// outlive all changes of the table.
+void sk_table_tell_filled(struct sk_table *t, const void **values, unsigned *unfilled);
 bool sk_table_is_filled(const struct sk_table *t);
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data);

@@ -121,10 +121,30 @@ bool sk_table_is_filled(const struct sk_table *t) {
     return sk_filled_of(t) != NULL;
 }
 
+// Who has found that none is unfilled reads what is told then or was before: that waits for
+// sk_table_quiesce, and is never null.
+static void filled_tell(struct sk_table *t, const void *values) {
+    struct sk_table_writer *const w = t->writer;
+    if (!w->told)
+        return;
+    const bool was = atomic_load_explicit(&t->flat, memory_order_relaxed) != NULL;
+    if (values)
+        __atomic_store_n(w->told, values, __ATOMIC_RELEASE);
+    if (was != (values != NULL))
+        __atomic_fetch_add(w->unfilled, values ? -1u : 1u, __ATOMIC_RELEASE);
+}
+
+void sk_table_tell_filled(struct sk_table *t, const void **values, unsigned *unfilled) {
+    t->writer->told = values;
+    t->writer->unfilled = unfilled;
+    ++*unfilled;
+}
+
 // What readers may still see waits for sk_table_quiesce.
 static void filled_replace(struct sk_table *t, struct sk_filled *f) {
     struct sk_filled *old = sk_filled_of(t);
     const bool all = f && f->n == UINT64_C(1) << t->desc->keys[0].width;
+    filled_tell(t, all ? f->values : NULL);
     atomic_store_explicit(&sk_slots_of(t)->filled, f, memory_order_release);
     atomic_store_explicit(&t->flat, all ? f->values : NULL, memory_order_release);
     atomic_store_explicit(&t->filled, f != NULL, memory_order_release);

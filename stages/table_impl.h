@@ -179,6 +179,15 @@ static inline const void *sk_lookup_flat(const struct sk_table *t) {
     return atomic_load_explicit((_Atomic(const void *) *)&t->flat, memory_order_acquire);
 }
 
+// What sk_table_tell_filled was given: whether all tables of a group are filled, with all keys, and
+// the numbers of one of them, if that was so since the pipe's thread last came to rest.
+static inline bool sk_all_filled(const unsigned *unfilled) {
+    return __atomic_load_n(unfilled, __ATOMIC_ACQUIRE) == 0;
+}
+static inline const void *sk_filled_told(const void *const *values) {
+    return __atomic_load_n(values, __ATOMIC_RELAXED);
+}
+
 static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_t key) {
     const struct sk_slots *s =
         atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);

@@ -55,6 +55,8 @@ struct sk_table_writer {
     struct node *retired;
     struct sk_retired *retired_blocks;
     struct sk_retired *retired_filled;
+    const void **told; // of sk_table_tell_filled, or null
+    unsigned *unfilled;
     struct sk_growing growing;
     struct sk_retired *retired_hashes; // that readers may see
     struct sk_retired *old_hashes;     // that nobody sees: given back in parts

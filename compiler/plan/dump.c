@@ -182,6 +182,14 @@ static void plan_dump_prefetch(const struct dump *d) {
                        d->plan->paths->ends.v[p->path].at);
 }
 
+static void plan_dump_filled_runs(const struct dump *d) {
+    const struct ir_gress *g = d->plan->g;
+    for (size_t i = 0; i < g->tables.n && d->plan->n_filled_groups; i++)
+        if (d->plan->tables[i].filled_group)
+            plan_dump_line(d, "filled_runs", g->tables.v[i]->at, "%s: in group %u",
+                           g->tables.v[i]->name, d->plan->tables[i].filled_group);
+}
+
 // Of compiler/instrument/notes.c, whose statements were there before the plan.
 static void flow_record(const struct dump *d) {
     const struct ir_gress *g = d->plan->g;
@@ -192,9 +200,19 @@ static void flow_record(const struct dump *d) {
 
 void plan_dump(FILE *out, const struct plan *plan) {
     static void (*const parts[])(const struct dump *d) = {
-        in_place,    plan_dump_branches, fusion,       lanes,
-        sunk_loops,  plan_dump_banks,    rows,         specialise,
-        parse_paths, deferred_stores,    split_packet, plan_dump_prefetch,
+        in_place,
+        plan_dump_branches,
+        fusion,
+        lanes,
+        sunk_loops,
+        plan_dump_banks,
+        rows,
+        specialise,
+        parse_paths,
+        deferred_stores,
+        split_packet,
+        plan_dump_prefetch,
+        plan_dump_filled_runs,
         flow_record,
     };
     const struct dump d = {out, plan};

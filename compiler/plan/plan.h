@@ -21,6 +21,7 @@
 //     tuning.h           the numbers by which passes and printers decide what pays
 //     specialise.c       the rest of a control, once for each value of the variable that decides it
 //     prefetch.c         the lookups of a burst's packets
+//     filled_runs.c      tables of numbers that are looked up one after the other
 //     egress.c           the work that the engine may leave out of an egress
 //     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of
 //                        headers
@@ -88,11 +89,12 @@ struct plan_register {
     unsigned row;
 };
 struct plan_table {
-    bool branches;    // its entries become branches
-    bool needs_entry; // direct counters or registers
-    bool fixed;       // nobody can give it another default action
-    unsigned applied; // apply statements
-    unsigned leader;  // table that it is fused with, or itself
+    bool branches;         // its entries become branches
+    bool needs_entry;      // direct counters or registers
+    bool fixed;            // nobody can give it another default action
+    unsigned applied;      // apply statements
+    unsigned filled_group; // those that it is looked up with (filled_runs.c), from 1; 0: with none
+    unsigned leader;       // table that it is fused with, or itself
     unsigned followers;
     unsigned next; // of the group, in the order of application; itself at the end
     // Assignments that follow its application, of a fused group's table: as many for each.
@@ -167,6 +169,7 @@ struct plan {
     unsigned n_continuations, max_depth;     // copies of its rest; splits within copies
     struct plan_paths *paths;                // null: parse_paths.c knows none
     struct plan_prefetch prefetch;
+    unsigned n_filled_groups;
 };
 struct plan_options {
     bool checked, vectorise;
@@ -210,6 +213,7 @@ void plan_parse_paths(struct plan *plan);
 void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
+void plan_filled_runs(struct plan *plan);
 
 // ---- where variables live (analyse.c, parser_facts.c) ----
 bool plan_is_validity(const struct plan *plan,
@@ -228,6 +232,12 @@ const struct ir_table *plan_next_of_group(const struct plan *plan, const struct 
 const struct ir_action *plan_action_at(const struct ir_table *t, size_t position);
 // The statements from this one on that become a loop over lanes, and how many they are; null, 0:
 // none.
+// The one action of a table's entries, or null.
+const struct ir_action *plan_only_action(const struct ir_table *t);
+// A table that has nothing but one number for each key: stages/table.h, sk_table_may_be_filled.
+bool plan_may_be_filled(const struct plan *plan, const struct ir_table *t);
+// How many statements of the block, from 'i' on, are a run of such tables of one group; or 0.
+size_t plan_filled_run(const struct plan *plan, const struct ir_block *b, size_t i);
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 // ---- how much C is printed for a block, in statements (weigh.c); after LANES ----
 unsigned plan_weigh(const struct plan *plan, const struct ir_block *b);

@@ -33,10 +33,12 @@
 #define PLAN_MIN_BANK 4
 
 // ---- tables
-#define PLAN_MAX_BRANCHES 64 // const entries that become branches
-#define PLAN_MAX_INDEX    16 // bits of an exact key that is the index of an array
-#define PLAN_MAX_REPEATED 6  // entries that are printed again below a choice by a key
-#define PLAN_MIN_RUN      2  // entries whose common keys are compared once
+#define PLAN_MAX_BRANCHES   64  // const entries that become branches
+#define PLAN_MIN_FILLED     256 // keys of a table that may be filled, and read as an array
+#define PLAN_MIN_FILLED_RUN 3   // such tables in a row: it is asked once whether they are
+#define PLAN_MAX_INDEX      16  // bits of an exact key that is the index of an array
+#define PLAN_MAX_REPEATED   6   // entries that are printed again below a choice by a key
+#define PLAN_MIN_RUN        2   // entries whose common keys are compared once
 
 // ---- assignments: neighbours that are copied from one header to another at once
 #define PLAN_MIN_COPIED_FIELDS 4

@@ -8,8 +8,11 @@
 // as a rule. From the last one that does not on, all are gathered first and then put in place,
 // since the bytes of one may lie where another goes.
 #include "compiler/ir/effects.h"
+#include "compiler/plan/parse_paths.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
+
+#define MAX_PIECES 160u // of all headers, which are moved in registers
 
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
@@ -152,6 +155,112 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "gather:;");
 }
 
+// Pieces of a header that a register holds, the largest first.
+static unsigned piece_bytes(unsigned left) {
+    return left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+static unsigned pieces_of(unsigned bytes) {
+    unsigned n = 0;
+    for (unsigned at = 0; at < bytes; at += piece_bytes(bytes - at))
+        n++;
+    return n;
+}
+
+// All that a header has before its fields are stored is in the packet or in its home: of the
+// emits, those that are moved are so many pieces. 0: of one it is not so.
+static unsigned permuted_pieces(const struct emit *e, const ir_header_vec *emits) {
+    unsigned n = 0;
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        if (!plan_home_of(e->plan, h)->on_wire || e->plan->headers[h->id].segments.n)
+            return 0;
+        n += pieces_of(h->bits / 8);
+    }
+    return n;
+}
+
+// Whether a packet's headers come in another order than they leave in, on some path.
+static bool permutes(const struct emit *e, const ir_header_vec *emits) {
+    for (size_t i = 0; i < e->plan->paths->ends.n; i++) {
+        const struct plan_known *k = &e->plan->paths->ends.v[i];
+        unsigned last = 0;
+        for (size_t n = 0; n < emits->n; n++) {
+            const unsigned place = k->place[emits->v[n]->id]; // 0: it is not in the packet
+            if (place && place < last)
+                return true;
+            last = place ? place : last;
+        }
+    }
+    return false;
+}
+
+// One piece of a header, into a variable or out of it.
+static void permute_pieces(const struct emit *e, const struct ir_header *h, bool load) {
+    for (unsigned at = 0, k = 0; at < h->bits / 8; k++) {
+        const unsigned n = piece_bytes(h->bits / 8 - at);
+        if (load)
+            emit_line(e, "memcpy(&x%u_%u, v->at_h%u + %u, %u);", h->id, k, h->id, at, n);
+        else
+            emit_line(e, "memcpy(to_x + %u, &x%u_%u, %u);", at, h->id, k, n);
+        at += n;
+    }
+}
+
+static void permute_variables(const struct emit *e, const struct ir_header *h) {
+    for (unsigned at = 0, k = 0; at < h->bits / 8; k++) {
+        const unsigned n = piece_bytes(h->bits / 8 - at);
+        emit_line(e, "%s%u%s x%u_%u;", n == 16 ? "sk_u" : "uint", 8 * n, n == 16 ? "" : "_t", h->id,
+                  k);
+        at += n;
+    }
+}
+
+// Where headers leave in another order than they came: on a path it is known which ones move and
+// where to, and those are read before the first of them is written, each in registers. By way of
+// memory they would be waited for: loads of several stores. Those at the front that are in their
+// place are not touched.
+static void permute(const struct emit *e, const ir_header_vec *emits, size_t fixed) {
+    const unsigned pieces = e->plan->paths ? permuted_pieces(e, emits) : 0;
+    if (pieces == 0 || pieces > MAX_PIECES || !permutes(e, emits))
+        return;
+    emit_open(e, "if (there != ~UINT64_C(0)) {");
+    emit_line(e, "size_t from = 0, bytes = 0;");
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        emit_line(e, "if (%s%s)", still_to_go(e, i, fixed), emit_ref(e, h->valid));
+        emit_line(e, "    bytes += %u;", h->bits / 8);
+    }
+    emit_open(e, "if (__builtin_constant_p(bytes)) {");
+    emit_line(e, "uint8_t *to_x = q - bytes;");
+    emit_line(e, "q = to_x;");
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%s) {", emit_ref(e, h->valid));
+        emit_line(e, "if (!(there >> %u & 1) || v->at_h%u != to_x)", h->id, h->id);
+        emit_line(e, "    goto permuted;");
+        emit_line(e, "to_x += %u;", h->bits / 8);
+        emit_close(e, "}");
+        emit_line(e, "from = %zu;", i + 1);
+    }
+    emit_line(e, "permuted:;");
+    for (size_t i = 0; i < emits->n; i++)
+        permute_variables(e, emits->v[i]);
+    for (int load = 1; load >= 0; load--)
+        for (size_t i = 0; i < emits->n; i++) {
+            const struct ir_header *h = emits->v[i];
+            emit_open(e, "if (%zu >= from && %s%s) {", i, still_to_go(e, i, fixed),
+                      emit_ref(e, h->valid));
+            permute_pieces(e, h, load);
+            if (!load)
+                emit_line(e, "to_x += %u;", h->bits / 8);
+            emit_close(e, "}");
+        }
+    emit_line(e, "goto done;");
+    emit_close(e, "}");
+    emit_close(e, "}");
+}
+
 // Writes all headers that have not stayed to a place of their own, then before q.
 static void emit_deparser_gather(const struct emit *e, const ir_header_vec *emits, size_t fixed,
                                  unsigned most) {
@@ -214,6 +323,7 @@ static void emit_deparser_write_headers(const struct emit *e) {
         emit_line(e, "    goto done;");
         move_block(e, &emits);
     }
+    permute(e, &emits, fixed);
     if (emits.n)
         emit_deparser_gather(e, &emits, fixed, most);
     emit_line(e, "done:;");

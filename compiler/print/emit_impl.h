@@ -273,6 +273,8 @@ void emit_table_attachments(const struct emit *e,
 void emit_tables(const struct emit *e);
 // Applies the whole group of the table that 's' applies.
 void emit_fused(const struct emit *e, const struct ir_stmt *s);
+// Applies one that is filled as a whole right here (compiler/plan/filled_runs.c).
+void emit_table_filled(const struct emit *e, const struct ir_stmt *s);
 // Applies a table whose entries are branches right here; 'r', a C variable, gets what happened.
 void emit_table_here(const struct emit *e, const struct ir_stmt *s);
 const char *emit_table_ref(const struct emit *e, const struct ir_table *t); // "s->i_forward_3"

@@ -301,6 +301,11 @@ static void state_of_gress(const struct emit *e) {
     const struct ir_gress *g = e->g;
     for (size_t i = 0; i < g->tables.n; i++)
         emit_line(e, "struct sk_table *%c_table%zu;", c, i);
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (e->plan->tables[i].filled_group)
+            emit_line(e, "const void *%c_filled%zu;", c, i);
+    for (unsigned i = 1; i <= e->plan->n_filled_groups; i++)
+        emit_line(e, "unsigned %c_unfilled%u; // tables of the group", c, i);
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
     if (g->tables.n)
@@ -411,6 +416,15 @@ static void share_hits(const struct emit *e) {
                       i, emit_gress_letter(e), e->plan->tables[i].leader);
 }
 
+static void tell_filled(const struct emit *e) {
+    const char c = emit_gress_letter(e);
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        if (e->plan->tables[i].filled_group)
+            emit_line(e,
+                      "sk_table_tell_filled(s->%c_table%zu, &s->%c_filled%zu, &s->%c_unfilled%u);",
+                      c, i, c, i, c, e->plan->tables[i].filled_group);
+}
+
 static void free_state(const struct emit *e) {
     emit_profiles_free(e);
     emit_hashes_free(e);
@@ -418,6 +432,7 @@ static void free_state(const struct emit *e) {
 
 static void initial_state(const struct emit *e) {
     share_hits(e);
+    tell_filled(e);
     initial_registers(e);
     for (size_t i = 0; i < e->g->randoms.n; i++)
         emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", emit_gress_letter(e), i,

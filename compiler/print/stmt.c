@@ -542,6 +542,23 @@ static void fused(const struct emit *e, const struct ir_stmt *apply, const struc
         emit_close(e, "}");
 }
 
+// Statements from 'i' on that are a run of tables of numbers: what is done when all are filled, and
+// what otherwise (compiler/plan/filled_runs.c).
+static void filled_run(const struct emit *e, const struct ir_block *b, size_t i, size_t n) {
+    emit_open(e, "if (__builtin_expect(sk_all_filled(&s->%c_unfilled%u), 1)) {", e->p[2],
+              e->plan->tables[b->stmts.v[i]->table->id].filled_group);
+    for (size_t k = i; k < i + n; k++)
+        if (b->stmts.v[k]->kind == IR_APPLY)
+            emit_table_filled(e, b->stmts.v[k]);
+        else
+            emit_stmt(e, b->stmts.v[k]);
+    emit_close(e, "} else {");
+    e->to->indent++;
+    for (size_t k = i; k < i + n; k++)
+        emit_stmt(e, b->stmts.v[k]);
+    emit_close(e, "}");
+}
+
 void emit_block(const struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
@@ -549,6 +566,12 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
         if (run) {
             emit_lane_loop(e, run->lanes);
             i += run->n_stmts - 1;
+            continue;
+        }
+        const size_t filled = plan_filled_run(e->plan, b, i);
+        if (filled) {
+            filled_run(e, b, i, filled);
+            i += filled - 1;
             continue;
         }
         const size_t copied = emit_copied_fields(e, b, i);

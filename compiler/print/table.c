@@ -313,32 +313,11 @@ static void lookup_word(const struct emit *e, const char *table, const char *wor
         emit_line(e, "entry = sk_lookup_u64(%s, %s);", table, word);
 }
 
-// The one action of a table's entries, or null.
-static const struct ir_action *table_only_action(const struct ir_table *t) {
-    const struct ir_action *only = NULL;
-    for (size_t i = 0; i < t->actions.n; i++)
-        if (!t->actions.v[i].default_only) {
-            if (only)
-                return NULL;
-            only = t->actions.v[i].action;
-        }
-    return only;
-}
-
 // A table that has nothing but one number for each key is filled as a whole where it is large
 // (sk_table_may_be_filled): the number is read where it stands, and no entry is looked at. Whoever
 // watches sees the entry, as of any table.
-static bool table_is_flat(const struct emit *e, const struct ir_table *t) {
-    const struct ir_action *a = table_only_action(t);
-    return !e->checked && t->size >= 256 && is_exact(t) && t->keys.n == 1 &&
-           t->keys.v[0].expr->width <= PLAN_MAX_INDEX && !t->proxy && !t->key_masks &&
-           !t->const_entries && !t->direct_counters.n && !t->direct_registers.n &&
-           !t->direct_meter && !t->idle_timeout && !t->profile && !t->noted && a &&
-           a->params.n == 1 && a->params.v[0].var->width <= 32;
-}
-
 static void table_flat_lookup(const struct emit *e, const struct ir_table *t) {
-    const struct ir_action *a = table_only_action(t);
+    const struct ir_action *a = plan_only_action(t);
     const unsigned width = a->params.v[0].var->width;
     emit_line(e, "const uint%u_t *const flat = sk_lookup_flat(%s);", width <= 16 ? 16 : 32,
               emit_table_ref(e, t));
@@ -359,7 +338,7 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
     }
     emit_close(e, "};");
     emit_checked_key(e, t);
-    if (table_is_flat(e, t))
+    if (plan_may_be_filled(e->plan, t))
         table_flat_lookup(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
@@ -419,6 +398,21 @@ static void emit_table_one(const struct emit *e, const struct ir_table *t) {
         emit_table_lookup(&of, t);
     emit_line(e, "return r;");
     emit_close(e, "}");
+}
+
+void emit_table_filled(const struct emit *e, const struct ir_stmt *s) {
+    const struct ir_table *t = s->table;
+    const struct emit of = emit_of_table(e, t);
+    const struct ir_action *a = plan_only_action(t);
+    const unsigned width = a->params.v[0].var->width;
+    emit_open(&of, "{ // table %s", emit_comment(e, t->name));
+    emit_line(&of, "struct sk_entry *const entry = NULL;");
+    emit_line(&of, "const uint%u_t *const filled = sk_filled_told(&s->%c_filled%u);",
+              width <= 16 ? 16 : 32, e->p[2], t->id);
+    emit_line(&of, "const %s value = (%s)filled[%s];", emit_storage(width), emit_storage(width),
+              emit_word(&of, t->keys.v[0].expr, 0));
+    run_action(&of, a, ", value");
+    emit_close(&of, "}");
 }
 
 void emit_table_here(const struct emit *e, const struct ir_stmt *s) {

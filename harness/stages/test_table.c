@@ -1109,6 +1109,45 @@ static void test_filled(void **state) {
     sk_table_free(t);
 }
 
+// Of a group of two: how many are not filled with all keys, and where the numbers of each stand.
+static void test_filled_told(void **state) {
+    static uint32_t values[4096];
+    struct sk_table *a = sk_table_new(&numbers_desc), *b = sk_table_new(&numbers_desc);
+    const void *of_a = NULL, *of_b = NULL;
+    unsigned unfilled = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 4096; i++)
+        values[i] = i;
+    sk_table_tell_filled(a, &of_a, &unfilled);
+    sk_table_tell_filled(b, &of_b, &unfilled);
+    assert_int_equal(2, unfilled);
+    assert_false(sk_all_filled(&unfilled));
+    assert_int_equal(SK_OK, sk_table_fill(a, 0, values, 4095)); // not all keys
+    assert_int_equal(2, unfilled);
+    assert_int_equal(SK_OK, sk_table_fill(a, 0, values, 4096));
+    assert_int_equal(1, unfilled);
+    assert_ptr_equal(sk_lookup_flat(a), sk_filled_told(&of_a));
+    assert_int_equal(SK_OK, sk_table_fill(b, 0, values, 4096));
+    assert_true(sk_all_filled(&unfilled));
+    // again, with other numbers: what was told before is there until readers have come to rest
+    const uint16_t *const before = sk_filled_told(&of_b);
+    values[7] = 9;
+    assert_int_equal(SK_OK, sk_table_fill(b, 0, values, 4096));
+    assert_true(sk_all_filled(&unfilled));
+    assert_int_equal(7, before[7]);
+    assert_int_equal(9, ((const uint16_t *)sk_filled_told(&of_b))[7]);
+    sk_table_quiesce(b);
+    assert_int_equal(SK_OK, sk_table_fill(b, 0, values, 10));
+    assert_int_equal(1, unfilled);
+    assert_int_equal(9, ((const uint16_t *)sk_filled_told(&of_b))[7]); // not null, and still there
+    sk_table_quiesce(b);
+    assert_int_equal(SK_OK, sk_table_clear(a));
+    assert_int_equal(2, unfilled);
+    sk_table_free(a);
+    sk_table_free(b);
+}
+
 static void test_filled_refusals(void **state) {
     static const uint32_t values[4097] = {1, 65536};
     struct sk_table_desc d = numbers_desc;
@@ -1146,6 +1185,7 @@ static void test_filled_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filled),
+        cmocka_unit_test(test_filled_told),
         cmocka_unit_test(test_filled_refusals),
         cmocka_unit_test(test_state_too_large),
         cmocka_unit_test(test_lazy_state),

@@ -140,6 +140,57 @@ INLINE bool hop(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t 
     return true;
 }
 
+// The same through egress, if egress does nothing but let the packet go on, as it does in most
+// passes: then nothing waits anywhere that did not before. THROUGH_NOT: nothing has happened.
+// THROUGH_ASIDE: the packet goes on, and copies of it may wait.
+enum through { THROUGH_NOT, THROUGH_ON, THROUGH_ASIDE, THROUGH_ENDED };
+
+// What egress wished is not only that, or the packet needs another place.
+static enum through __attribute__((noinline))
+through_aside(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    if (!end_egress(core, p, w, now_ns)) {
+        drop(core, p, p->egress_port, SK_DROP_EGRESS_DROP);
+        return THROUGH_ENDED;
+    }
+    if (!(p = recirculate(core, p, now_ns, true)))
+        return THROUGH_ENDED;
+    write_ingress_prefix(core, p);
+    allow_hops(core);
+    return THROUGH_ASIDE;
+}
+
+static enum through __attribute__((noinline))
+hop_through(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    const uint16_t number = SK_WISH_PORT(w);
+    const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
+    const struct sk_hop *const h = &core->hops[number];
+    if (pipe->egress.first || pipe->again || p->passes >= core->max_recirculation ||
+        !sk_packet_is_centred(p))
+        return THROUGH_NOT;
+    const struct destination d = {number, 0, false, sk_wish_cos(w)};
+    p->egress_port = number;
+    if (!pipe->desc->egress_idle) {
+        write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
+        p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+        if (__builtin_expect(core->observed, 0))
+            p->observer = core->observer;
+        core->pass_ns = now_ns;
+        const uint64_t e = pipe->desc->egress(pipe->state, p, &core->egress_out);
+        const bool goes_on = !(e & (SK_WISHES_IN_OUT | SK_WISH_DROPS)) && sk_packet_is_centred(p);
+        if (__builtin_expect(!goes_on, 0))
+            return through_aside(core, p, e, now_ns);
+    }
+    sk_hop_prefix(sk_packet_data(p), h, number, now_ns & SK_TSTAMP_MASK);
+    sk_hopped(p, 1, number, now_ns & SK_TSTAMP_MASK, p->len);
+    core->stats.recirculated++;
+    return THROUGH_ON;
+}
+
+// To a port that recirculates, not past egress.
+INLINE bool wishes_through(const struct sk_core *core, uint64_t w) {
+    return (w & SK_WISHES_OF_WAY) == SK_WISH_UCAST && core->hops[SK_WISH_PORT(w)].ingress;
+}
+
 // A pass that wished 'w' was the last one, and nothing is left of its packet: in an aggregation
 // most.
 static inline bool wishes_end(uint64_t w) {
@@ -159,9 +210,16 @@ INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t 
     bool alone = true;
     for (;;) {
         const uint64_t way = w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS));
-        const bool next = sk_wish_is_past_egress(w) ? hop(core, p, w, now_ns & SK_TSTAMP_MASK)
-                                                    : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
-                                                          resubmit_plain(core, p, out);
+        bool next = sk_wish_is_past_egress(w) ? hop(core, p, w, now_ns & SK_TSTAMP_MASK)
+                                              : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
+                                                    resubmit_plain(core, p, out);
+        if (!next && wishes_through(core, w)) {
+            const enum through through = hop_through(core, p, w, now_ns);
+            if (__builtin_expect(through == THROUGH_ENDED, 0))
+                return END_WAITS;
+            alone &= through != THROUGH_ASIDE;
+            next = through != THROUGH_NOT;
+        }
         if (!next) {
             if (wishes_end(w)) {
                 const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
