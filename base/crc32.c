@@ -4,8 +4,8 @@
 // Intel 2009): what was read so far is a polynomial of which only the remainder counts. 128 bits of
 // it, moved up by d bits, are worth 64 times 33 bits for each half, if the half is multiplied by
 // x^(d +- 32) modulo the polynomial. So a block is folded into one that is d bits later. At the end
-// 16 bytes are left, which are folded to 8 and to 4 more than the CRC has; of those Barrett's method
-// knows the remainder, with two multiplications more.
+// 16 bytes are left, which are folded to 8, with 4 zeros behind them. The remainder of those is
+// found by Barrett's method, with two multiplications more.
 #include "base/crc32.h"
 
 #include <pthread.h>
@@ -125,9 +125,8 @@ PCLMUL static inline uint32_t crc32_of_block(__m128i a) {
 // For bytes of a block to places: from 'n' on for the first n of them to its end, from 16 + 'n' on
 // for the others to its beginning. Of 0x80 comes 0.
 #define NO_BYTES 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
-static const uint8_t crc32_places[48] = {NO_BYTES, NO_BYTES, 0,  1,  2,        3,       4,  5, 6,
-                                         7,        8,        9,  10, 11,       12,      13, 14, 15,
-                                         NO_BYTES, NO_BYTES};
+static const uint8_t crc32_places[48] = {
+    NO_BYTES, NO_BYTES, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, NO_BYTES, NO_BYTES};
 
 // What is left: a block, which is of at least 16 bytes before 'b', and the n bytes from there on,
 // fewer than 64 or so. When less than a block is left, as many of the first bytes are folded into

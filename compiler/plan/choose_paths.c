@@ -17,8 +17,8 @@ static bool is_after(const struct plan *plan, const struct plan_paths *p,
 }
 
 // In all that is after their seams. Headers that are emitted there are valid or not.
-static bool choose_agree(const struct plan *plan, const struct plan_paths *p, const struct plan_known *a,
-                  const struct plan_known *b) {
+static bool choose_agree(const struct plan *plan, const struct plan_paths *p,
+                         const struct plan_known *a, const struct plan_known *b) {
     const ir_header_vec emits = plan_emits(plan);
     const unsigned at_a = plan_seam_at(plan, &p->seam, a), at_b = plan_seam_at(plan, &p->seam, b);
     if (!a->split || !b->split || a->at - at_a != b->at - at_b)
@@ -62,9 +62,8 @@ static void choose_longest(const struct plan_paths *p, size_t n, bool *chosen) {
     for (size_t i = 0; i < p->ends.n; i++) {
         size_t longer = 0;
         for (size_t k = 0; k < p->ends.n; k++)
-            longer += p->body[k] == k &&
-                      (p->ends.v[k].at > p->ends.v[i].at ||
-                       (p->ends.v[k].at == p->ends.v[i].at && k < i));
+            longer += p->body[k] == k && (p->ends.v[k].at > p->ends.v[i].at ||
+                                          (p->ends.v[k].at == p->ends.v[i].at && k < i));
         chosen[i] = p->body[i] == i && longer < n;
     }
 }
@@ -140,29 +139,29 @@ static size_t most_paths(const struct plan *plan) {
     return copied < n && plan->vectorise ? copied : n;
 }
 
-// By end whose body is its own: what is left of the control on the paths that share it, as far as is
-// known there.
+// By end whose body is its own: what is left of the control on the paths that share it, as far as
+// is known there.
 static unsigned *weigh_bodies(const struct plan *plan, const struct plan_paths *p) {
     const struct plan_fact **facts = plan_end_facts(plan, p);
     const unsigned ends = plan->n_continuations * plan_weigh_end(plan);
     unsigned *weights = ARENA_ARRAY(plan->a, unsigned, p->ends.n + 1);
     for (size_t i = 0; i < p->ends.n; i++)
-        weights[i] =
-            p->body[i] == i ? plan_weigh_known(plan, plan->control, facts[i]) + ends : 0;
+        weights[i] = p->body[i] == i ? plan_weigh_known(plan, plan->control, facts[i]) + ends : 0;
     return weights;
 }
 
 // The end that is to have a body of its own next: what is least to print, and of the same the
 // packets with the shortest headers, since a message of several packets has most of its headers in
 // one of them. p->ends.n: none is left.
-static size_t next_alone(const struct plan *plan, const struct plan_paths *p, const unsigned *alone) {
+static size_t next_alone(const struct plan *plan, const struct plan_paths *p,
+                         const unsigned *alone) {
     size_t best = p->ends.n;
     for (size_t i = 0; i < p->ends.n; i++) {
         const bool shares = p->body[i] != i;
-        if (shares && (best == p->ends.n || alone[i] < alone[best] ||
-                       (alone[i] == alone[best] &&
-                        plan_seam_at(plan, &p->seam, &p->ends.v[i]) <
-                            plan_seam_at(plan, &p->seam, &p->ends.v[best]))))
+        if (shares &&
+            (best == p->ends.n || alone[i] < alone[best] ||
+             (alone[i] == alone[best] && plan_seam_at(plan, &p->seam, &p->ends.v[i]) <
+                                             plan_seam_at(plan, &p->seam, &p->ends.v[best]))))
             best = i;
     }
     return best;
@@ -186,7 +185,8 @@ static bool choose_all(const struct plan *plan, struct plan_paths *p, bool *chos
     if (all > PLAN_MAX_COPIED_WEIGHT)
         return false;
     for (size_t i = next_alone(plan, p, alone);
-         i < p->ends.n && all + alone[i] <= PLAN_MAX_COPIED_WEIGHT; i = next_alone(plan, p, alone)) {
+         i < p->ends.n && all + alone[i] <= PLAN_MAX_COPIED_WEIGHT;
+         i = next_alone(plan, p, alone)) {
         all += alone[i];
         p->body[i] = i;
     }

@@ -11,8 +11,8 @@ struct constants {
     const struct plan *plan;
     const struct plan_paths *p;
     VEC(const struct ir_var *) vars; // to which some state assigns a constant
-    big **at_node, **at_end;         // by variable; null: no constant. A null array: no way leads here
-    big *now;                        // of the way that is followed
+    big **at_node, **at_end; // by variable; null: no constant. A null array: no way leads here
+    big *now;                // of the way that is followed
     bool changed;
 };
 
@@ -40,7 +40,7 @@ static void constants_forget(void *aux, const struct ir_var *v) {
             c->now[i] = NULL;
 }
 
-static void follow(struct constants *c, const struct ir_block *b) {
+static void end_facts_follow(struct constants *c, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         struct ir_stmt *const s = b->stmts.v[i];
         const struct ir_block one = {.stmts = {.v = (struct ir_stmt **)&b->stmts.v[i], .n = 1}};
@@ -75,7 +75,7 @@ static void follow_node(struct constants *c, size_t i) {
         return;
     for (size_t k = 0; k < c->vars.n; k++)
         c->now[k] = c->at_node[i][k];
-    follow(c, st->body);
+    end_facts_follow(c, st->body);
     for (size_t k = 0; k < st->cases.n + (st->keys.n == 0); k++) {
         const int next = node->next[k];
         if (next >= PLAN_FIRST_END)
@@ -113,14 +113,13 @@ static const struct plan_fact *facts_of(const struct constants *c, size_t i) {
         for (size_t k = 0; k < p->ends.n; k++)
             same &= p->body[k] != i || p->ends.v[k].valid[h] == valid;
         if (same)
-            facts = known_to_be(plan, plan->g->headers.v[h]->valid,
-                                big_u64(plan->a, valid), facts);
+            facts = known_to_be(plan, plan->g->headers.v[h]->valid, big_u64(plan->a, valid), facts);
     }
     for (size_t v = 0; v < c->vars.n; v++) {
         big value = c->at_end[i] ? c->at_end[i][v] : NULL;
         for (size_t k = 0; k < p->ends.n && value; k++)
-            if (p->body[k] == i && (!c->at_end[k] || !c->at_end[k][v] ||
-                                    big_cmp(c->at_end[k][v], value) != 0))
+            if (p->body[k] == i &&
+                (!c->at_end[k] || !c->at_end[k][v] || big_cmp(c->at_end[k][v], value) != 0))
                 value = NULL;
         if (value)
             facts = known_to_be(plan, c->vars.v[v], value, facts);

@@ -16,8 +16,8 @@ struct plan_known {  // of a packet at some point of the parser
     unsigned at;     // bytes after the first one that the parser sees
     uint16_t *place; // by header: where it begins, plus one; 0: not extracted, or not in place
     bool *valid;     // by header
-    // Its headers are not in one piece with what is after the seam: which of the seam's lengths they
-    // have, plus one; 0: they are.
+    // Its headers are not in one piece with what is after the seam: which of the seam's lengths
+    // they have, plus one; 0: they are.
     unsigned split;
 };
 struct plan_node {
@@ -30,7 +30,7 @@ struct plan_node {
     bool gives_up; // nothing is known after it
     bool used;     // some way from here leads to an end
     bool whole;    // all do
-    int *next; // by case of its state, or one: what it leads to; -1: to nothing
+    int *next;     // by case of its state, or one: what it leads to; -1: to nothing
 };
 struct plan_paths {
     VEC(struct plan_node *) nodes;
@@ -61,8 +61,8 @@ const struct plan_fact **plan_end_facts(const struct plan *plan, const struct pl
 // ---- split_packet.c ----
 // The seam that suits the ways that were found; without a length: none does.
 struct plan_seam plan_choose_seam(const struct plan *plan, const struct plan_paths *p);
-// How many bytes the headers that are emitted before it have, if the packet came this way and begins
-// with them, one after the other; 0: it does not.
+// How many bytes the headers that are emitted before it have, if the packet came this way and
+// begins with them, one after the other; 0: it does not.
 unsigned plan_front_bytes(const struct plan *plan, const struct plan_seam *seam,
                           const struct plan_known *k);
 // The first of those that it has; null: none.

@@ -80,8 +80,7 @@ static unsigned weigh_table(struct weigh w, const struct ir_table *t,
     const struct plan_table *planned = &w.plan->tables[t->id];
     unsigned all = 2;
     for (size_t i = 0; i < t->entries.n && planned->branches; i++)
-        if ((!known || known->may_match[i]) &&
-            plan_may_match(w.plan, w.facts, t, t->entries.v[i]))
+        if ((!known || known->may_match[i]) && plan_may_match(w.plan, w.facts, t, t->entries.v[i]))
             all += 3 + (planned->loops ? 8 : weigh_block(w, t->entries.v[i]->action->body));
     if (!planned->branches)
         for (size_t i = 0; i < t->actions.n; i++)

@@ -252,7 +252,7 @@ static void emit_path_hop(const struct emit *e, size_t i) {
 }
 
 // The headers on the paths of the body of path i.
-static struct path_known known_of(const struct emit *e, size_t i, uint64_t made) {
+static struct path_known path_known_of(const struct emit *e, size_t i, uint64_t made) {
     const struct plan_paths *p = e->plan->paths;
     struct path_known known = {.there = UINT64_MAX};
     uint64_t any = 0;
@@ -269,12 +269,12 @@ static struct path_known known_of(const struct emit *e, size_t i, uint64_t made)
     return known;
 }
 
-static const char *place_text(const struct emit *e, const struct plan_known *k, size_t h) {
+static const char *path_place_text(const struct emit *e, const struct plan_known *k, size_t h) {
     return k->place[h] ? emit_path_place(e, k, k->place[h] - 1u) : "";
 }
 
 // Whether the header is in different places on the paths of the body of path i, or valid on some.
-static bool differs(const struct emit *e, size_t i, size_t h, bool validity) {
+static bool path_differs(const struct emit *e, size_t i, size_t h, bool validity) {
     const struct plan_paths *p = e->plan->paths;
     for (size_t k = 0; k < p->ends.n; k++) {
         const struct plan_known *a = &p->ends.v[i], *b = &p->ends.v[k];
@@ -282,14 +282,15 @@ static bool differs(const struct emit *e, size_t i, size_t h, bool validity) {
             continue;
         if (validity && a->valid[h] != b->valid[h])
             return true;
-        if (!validity && strcmp(place_text(e, a, h), place_text(e, b, h)) != 0)
+        if (!validity && strcmp(path_place_text(e, a, h), path_place_text(e, b, h)) != 0)
             return true;
     }
     return false;
 }
 
 // Where header h is on path i, and whether it is valid.
-static void path_header(const struct emit *e, size_t i, size_t h, const char *state, bool validity) {
+static void path_header(const struct emit *e, size_t i, size_t h, const char *state,
+                        bool validity) {
     const struct plan_known *k = &e->plan->paths->ends.v[i];
     const struct ir_header *header = e->g->headers.v[h];
     if (validity && emit_var_of(e, header->valid)->shared)
@@ -297,7 +298,7 @@ static void path_header(const struct emit *e, size_t i, size_t h, const char *st
     if (validity || !plan_home_is_placed(e->plan, header))
         return;
     if (k->place[h])
-        emit_line(e, "v->at_h%zu = %s; // %s", h, place_text(e, k, h),
+        emit_line(e, "v->at_h%zu = %s; // %s", h, path_place_text(e, k, h),
                   emit_comment(e, header->name));
     else
         emit_line(e, "v->at_h%zu = %s->%c_home.h%zu;", h, state, e->p[2], h);
@@ -314,9 +315,9 @@ static void to_body(const struct emit *e, size_t i) {
     make_behind_seam(e, k);
     for (size_t h = 0; h < e->g->headers.n; h++) {
         there |= (uint64_t)(k->place[h] != 0) << h;
-        if (differs(e, body, h, false))
+        if (path_differs(e, body, h, false))
             path_header(e, i, h, "s", false);
-        if (differs(e, body, h, true))
+        if (path_differs(e, body, h, true))
             path_header(e, i, h, "s", true);
     }
     emit_line(e, "there = UINT64_C(0x%llx);", (unsigned long long)there);
@@ -338,7 +339,7 @@ static uint64_t made_headers(const struct emit *e, const struct plan_known *k) {
 static void emit_path_body(const struct emit *e, size_t i) {
     const struct plan_known *k = &e->plan->paths->ends.v[i];
     const bool shared = plan_end_shares(e->plan->paths, i);
-    const struct path_known known = known_of(e, i, made_headers(e, k));
+    const struct path_known known = path_known_of(e, i, made_headers(e, k));
     emit_line(e, " ");
     if (shared) {
         emit_line(e, "body_%zu:;", i);
@@ -352,20 +353,19 @@ static void emit_path_body(const struct emit *e, size_t i) {
     emit_line(e, "struct p%u_state *%s = s;", e->pipeline_index, state);
     emit_line(e, "__asm__(\"# path %zu\" : \"+r\"(%s));", i, state);
     for (size_t h = 0; h < e->g->headers.n; h++)
-        if (!differs(e, i, h, false))
+        if (!path_differs(e, i, h, false))
             path_header(e, i, h, state, false);
     made_places(e, k);
     for (size_t h = 0; h < e->g->headers.n; h++)
-        if (!differs(e, i, h, true))
+        if (!path_differs(e, i, h, true))
             path_header(e, i, h, state, true);
     if (known.maybe)
         emit_line(e, "const uint64_t there_%zu = UINT64_C(0x%llx) | (there & UINT64_C(0x%llx));", i,
                   (unsigned long long)known.there, (unsigned long long)known.maybe);
-    const char *there = known.maybe ? emit_text(e, "there_%zu", i)
-                                    : emit_text(e, "UINT64_C(0x%llx)",
-                                                (unsigned long long)known.there);
-    emit_line(e,
-              "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, %s, %s);", i,
+    const char *there = known.maybe
+                            ? emit_text(e, "there_%zu", i)
+                            : emit_text(e, "UINT64_C(0x%llx)", (unsigned long long)known.there);
+    emit_line(e, "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, %s, %s);", i,
               e->p, emit_path_place(e, k, k->at), there);
     clear_homes(e, state, i, known);
     if (has_hops(e))
