@@ -306,7 +306,7 @@ void plan_parse_paths(struct plan *plan) {
     // Too many may be few enough when those of split packets share what is printed after them.
     const struct plan_seam none = {0};
     plan->paths = find_paths(plan, none);
-    const struct plan_paths *of = plan->paths ? plan->paths : all_paths(plan, none);
+    const struct plan_paths *of = all_paths(plan, none);
     if (!of || !may_go_on(plan))
         return;
     const struct plan_seam seam = plan_choose_seam(plan, of);
