@@ -56,7 +56,7 @@ bool bench_profile(const char *key, double seconds) {
         return true;
     }
     if (strcmp(key, "roce") == 0) {
-        struct rack *r = rack_new_roce(256);
+        struct rack *r = rack_new_roce(256, false);
         profile_switch(r->sw, rack_work, r, seconds);
         printf("%.1f ns each without laying out the frames, in the last rounds\n", rack_took(r));
         rack_free(r);

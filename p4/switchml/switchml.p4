@@ -852,7 +852,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
 Pipeline(IngressParser(), Ingress(), IngressDeparser(),
          EgressParser(), Egress(), EgressDeparser()) pipe;
 
-#ifdef WITH_ROCE
+#if defined(WITH_ROCE) && !defined(CRC_BY_CARDS)
 @silken_invariant_crc
 #endif
 Switch(pipe) main;
