@@ -16,7 +16,8 @@
 //                        passes
 //     weigh.c            how much C is printed for a block
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h);
-//                        choose_paths.c: which paths are printed, and what they share
+//                        end_facts.c: the constants at their ends; choose_paths.c: which are
+//                        printed, and what they share
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
 //     tuning.h           the numbers by which passes and printers decide what pays
