@@ -4,7 +4,8 @@
 // Intel 2009): what was read so far is a polynomial of which only the remainder counts. 128 bits of
 // it, moved up by d bits, are worth 64 times 33 bits for each half, if the half is multiplied by
 // x^(d +- 32) modulo the polynomial. So a block is folded into one that is d bits later. At the end
-// 16 bytes are left, of which the tables know the CRC.
+// 16 bytes are left, which are folded to 8, with 4 zeros behind them. The remainder of those is
+// found by Barrett's method, with two multiplications more.
 #include "base/crc32.h"
 
 #include <pthread.h>
@@ -65,6 +66,11 @@ struct crc32_fold {
     uint64_t low, high;
 };
 static struct crc32_fold by_128, by_256, by_384, by_512, by_1024, by_1536, by_2048;
+static uint64_t by_64; // of 4 bytes, to the end of the CRC
+
+// Barrett: the polynomial, and the quotient of x^64 by it, both reflected.
+#define WHOLE_POLYNOMIAL 0x1db710641
+#define QUOTIENT         0x1f7011641
 
 // x^n modulo the polynomial, reflected, as a factor of 33 bits.
 static uint64_t crc32_power(unsigned n) {
@@ -86,6 +92,7 @@ static void crc32_make_folds(void) {
     by_1024 = crc32_folds_by(1024);
     by_1536 = crc32_folds_by(1536);
     by_2048 = crc32_folds_by(2048);
+    by_64 = crc32_power(64);
 }
 
 PCLMUL static inline __m128i crc32_load(const uint8_t *b) {
@@ -101,15 +108,42 @@ PCLMUL static inline __m128i crc32_fold(__m128i a, __m128i by, __m128i next) {
         _mm_xor_si128(_mm_clmulepi64_si128(a, by, 0x00), _mm_clmulepi64_si128(a, by, 0x11)), next);
 }
 
-// What is left: a block and n bytes after it, fewer than 64 or so.
+// The register after these 16 bytes, if it was 0 before.
+PCLMUL static inline uint32_t crc32_of_block(__m128i a) {
+    const __m128i low = _mm_set_epi32(0, -1, 0, -1); // half of each half
+    const __m128i barrett = _mm_set_epi64x(QUOTIENT, WHOLE_POLYNOMIAL);
+    const __m128i eight =
+        _mm_xor_si128(_mm_srli_si128(a, 8), _mm_clmulepi64_si128(a, crc32_factors(&by_128), 0x10));
+    const __m128i four = _mm_cvtsi64_si128((long long)by_64);
+    a = _mm_xor_si128(_mm_srli_si128(eight, 4),
+                      _mm_clmulepi64_si128(_mm_and_si128(eight, low), four, 0x00));
+    const __m128i q = _mm_clmulepi64_si128(_mm_and_si128(a, low), barrett, 0x10);
+    a = _mm_xor_si128(a, _mm_clmulepi64_si128(_mm_and_si128(q, low), barrett, 0x00));
+    return (uint32_t)_mm_extract_epi32(a, 1);
+}
+
+// For bytes of a block to places: from 'n' on for the first n of them to its end, from 16 + 'n' on
+// for the others to its beginning. Of 0x80 comes 0.
+#define NO_BYTES 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
+static const uint8_t crc32_places[48] = {
+    NO_BYTES, NO_BYTES, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, NO_BYTES, NO_BYTES};
+
+// What is left: a block, which is of at least 16 bytes before 'b', and the n bytes from there on,
+// fewer than 64 or so. When less than a block is left, as many of the first bytes are folded into
+// 16, which end with the last byte.
 PCLMUL static inline uint32_t crc32_end(__m128i a, const uint8_t *b, size_t n) {
     const __m128i one = crc32_factors(&by_128);
-    uint8_t rest[16];
 
     for (; n >= 16; n -= 16, b += 16)
         a = crc32_fold(a, one, crc32_load(b));
-    _mm_storeu_si128((__m128i *)(void *)rest, a);
-    return crc32_by_tables(crc32_by_tables(0, rest, sizeof rest), b, n);
+    if (n) {
+        const __m128i first = _mm_shuffle_epi8(a, crc32_load(crc32_places + n));
+        const __m128i others = crc32_load(crc32_places + 16 + n);
+        const __m128i last =
+            _mm_blendv_epi8(_mm_shuffle_epi8(a, others), crc32_load(b + n - 16), others);
+        a = crc32_fold(first, one, last);
+    }
+    return crc32_of_block(a);
 }
 
 PCLMUL static uint32_t crc32_run_pclmul(uint32_t crc, const uint8_t *b, size_t n,

@@ -55,6 +55,13 @@ bool bench_profile(const char *key, double seconds) {
         atp_rack_free(r);
         return true;
     }
+    if (strcmp(key, "roce") == 0) {
+        struct rack *r = rack_new_roce(256, false);
+        profile_switch(r->sw, rack_work, r, seconds);
+        printf("%.1f ns each without laying out the frames, in the last rounds\n", rack_took(r));
+        rack_free(r);
+        return true;
+    }
     if (strcmp(key, "libra") == 0 || strcmp(key, "libra_integer") == 0) {
         struct libra_rack *r = libra_rack_new(strcmp(key, "libra") == 0);
         profile_switch(r->rig.sw, libra_rack_work, r, seconds);

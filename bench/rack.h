@@ -23,6 +23,7 @@ struct rack {
     unsigned k;           // elements in a packet
     bool f16;             // 16-bit floats
     bool roce;            // by RoCEv2: a worker's burst is a message
+    bool cards;           // and the invariant CRC is left to the ports' cards
     unsigned frame_bytes; // of a middle packet, by RoCEv2
     struct sk_program *program;
     struct sk_switch *sw;
@@ -57,8 +58,8 @@ struct rack *rack_new(unsigned k, bool scalar);
 struct rack *rack_new_f16(unsigned k);
 // The same of 32-bit integers by RoCEv2, with p4/switchml/with_roce.p4: each worker has one queue
 // pair, and the packets of a burst are one message. Their numbers go on, and their invariant CRCs
-// are made anew, between rounds.
-struct rack *rack_new_roce(unsigned k);
+// are made anew, between rounds. 'cards': the switch does not look at those, nor makes them.
+struct rack *rack_new_roce(unsigned k, bool cards);
 void rack_free(struct rack *r);
 // A frame that left the switch: counts it, and looks at it when 'verify' is set.
 void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);

@@ -90,20 +90,26 @@ void measure_f16(const struct bench_options *opt, json_t *result) {
 
 // The same elements by RoCEv2 and by UDP.
 void measure_roce(const struct bench_options *opt, json_t *result) {
-    struct rack *udp = rack_new(256, false), *roce = rack_new_roce(256);
+    struct rack *udp = rack_new(256, false), *roce = rack_new_roce(256, false),
+                *cards = rack_new_roce(256, true);
     struct bench_side sides[] = {
         {.name = "RoCEv2", .work = rack_work, .took = rack_took, .aux = roce},
         {.name = "UDP", .work = rack_work, .took = rack_took, .aux = udp},
+        {.name = "cards", .work = rack_work, .took = rack_took, .aux = cards},
     };
-    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
+    const size_t n = bench_trials(sides, 3, opt->seconds, BENCH_TRIAL_NS);
     bench_put_packets(result, sides[0].ns, n, roce->frame_bytes);
     bench_put(result, "udp_ns_per_packet", bench_stat(sides[1].ns, n));
     bench_put(result, "ratio_udp", bench_ratio(sides[0].ns, sides[1].ns, n));
+    bench_put(result, "cards_ns_per_packet", bench_stat(sides[2].ns, n));
+    bench_put(result, "ratio_cards_udp", bench_ratio(sides[2].ns, sides[1].ns, n));
     describe(result, roce);
     bench_note(result, "ratio_udp: time of a packet over that of switchml256");
-    bench_sides_free(sides, 2);
+    bench_note(result, "cards: the same where the ports' cards check and make invariant CRCs");
+    bench_sides_free(sides, 3);
     rack_free(udp);
     rack_free(roce);
+    rack_free(cards);
 }
 
 void measure_scalar(const struct bench_options *opt, json_t *result) {

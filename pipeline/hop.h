@@ -99,10 +99,13 @@ static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *
         sk_hopped(p, hops, port, stamp, bytes);
 }
 
-// How often a packet in two pieces may come around, and by which port it has, in one word.
-#define SK_SPLIT_WAY(left, port) ((uint32_t)(port) << 16 | (left))
-#define SK_SPLIT_LEFT(way)       ((way)&0xffff)
-#define SK_SPLIT_PORT(way)       ((uint16_t)((way) >> 16))
+// How often a packet in two pieces may come around, by which port it has, and how many bytes its
+// headers have, in one word.
+#define SK_SPLIT_WAY(left, port, seam)                                                             \
+    ((uint64_t)(seam) << 32 | (uint32_t)(port) << 16 | (uint32_t)(left))
+#define SK_SPLIT_LEFT(way) ((unsigned)((way)&0xffff))
+#define SK_SPLIT_PORT(way) ((uint16_t)((way) >> 16))
+#define SK_SPLIT_SEAM(way) ((uint32_t)((way) >> 32))
 
 // Puts the 'seam' bytes of headers at 'front' before what begins at 'tail': the packet, which ends
 // at 'end', is in one piece.

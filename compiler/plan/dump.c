@@ -149,13 +149,22 @@ static void specialise(const struct dump *d) {
 
 // ---- the parser ----
 
-static void plan_dump_path(const struct dump *d, const struct plan_known *k) {
+static void plan_dump_path(const struct dump *d, size_t i) {
+    const struct plan_paths *p = d->plan->paths;
+    const struct plan_known *k = &p->ends.v[i];
     const char *text = "";
+    const char *split = "";
+    if (k->split && p->seam.n > 1)
+        split = arena_printf(d->plan->a, ", split after %u", p->seam.bytes[k->split - 1]);
+    else if (k->split)
+        split = ", split";
+    if (p->body[i] != i)
+        split = arena_printf(d->plan->a, "%s, as path %zu", split, p->body[i] + 1);
     for (size_t h = 0; h < d->plan->g->headers.n; h++)
         if (k->valid[h])
             text = arena_printf(d->plan->a, "%s %s", text, d->plan->g->headers.v[h]->name);
-    plan_dump_line(d, "parse_paths", (struct loc){0}, "%u bytes%s:%s", k->at,
-                   k->is_split ? ", split" : "", *text ? text : " no headers");
+    plan_dump_line(d, "parse_paths", (struct loc){0}, "%u bytes%s:%s", k->at, split,
+                   *text ? text : " no headers");
 }
 
 static void parse_paths(const struct dump *d) {
@@ -165,14 +174,17 @@ static void parse_paths(const struct dump *d) {
     plan_dump_line(d, "parse_paths", (struct loc){0}, "%zu nodes, %zu paths", p->nodes.n,
                    p->ends.n);
     for (size_t i = 0; i < p->ends.n; i++)
-        plan_dump_path(d, &p->ends.v[i]);
+        plan_dump_path(d, i);
 }
 
 static void split_packet(const struct dump *d) {
     const struct plan_seam *seam = plan_seam_of(d->plan);
+    const char *bytes = "";
+    for (size_t i = 0; seam && i < seam->n; i++)
+        bytes = arena_printf(d->plan->a, "%s%s%u", bytes, i ? ", " : "", seam->bytes[i]);
     if (seam)
-        plan_dump_line(d, "split_packet", (struct loc){0}, "after %u bytes of headers, %s given",
-                       seam->bytes, seam->given ? seam->given->name : "nothing");
+        plan_dump_line(d, "split_packet", (struct loc){0}, "after %s bytes of headers, %s given",
+                       bytes, seam->given ? seam->given->name : "nothing");
 }
 
 static void plan_dump_prefetch(const struct dump *d) {

@@ -16,7 +16,7 @@
 // homes.
 //
 // A program with too many ways has only the general function; a large one is printed for the
-// longest ways, one with many for those that go to an end.
+// longest ways, one with many for those that go to an end (choose_paths.c).
 //
 // A packet that comes around may be in two pieces (split_packet.c). Its ways are found first. Where
 // those of packets in one piece know the same, they lead there: such a packet has nothing between
@@ -38,7 +38,7 @@ static struct plan_known plan_parse_paths_copy_known(const struct plan *plan,
                                                      const struct plan_known *k) {
     size_t n = plan->g->headers.n;
     struct plan_known c = {k->at, ARENA_ARRAY(plan->a, uint16_t, n + 1),
-                           ARENA_ARRAY(plan->a, bool, n + 1), k->is_split};
+                           ARENA_ARRAY(plan->a, bool, n + 1), k->split};
     for (size_t i = 0; k->place && i < n; i++) {
         c.place[i] = k->place[i];
         c.valid[i] = k->valid[i];
@@ -54,9 +54,9 @@ static bool same_known(const struct plan *plan, const struct plan_known *a,
     return a->at == b->at;
 }
 
-// Where a seam is, counted from the first byte that the parser sees; 0: there is none.
-static unsigned plan_parse_paths_seam_at(const struct plan *plan, const struct plan_paths *p) {
-    return p->seam.bytes ? plan_prefix_bytes(plan) + p->seam.bytes : 0;
+unsigned plan_seam_at(const struct plan *plan, const struct plan_seam *seam,
+                      const struct plan_known *k) {
+    return k->split ? plan_prefix_bytes(plan) + seam->bytes[k->split - 1] : 0;
 }
 
 static struct ir_block block_of(const struct ir_stmt **s) {
@@ -123,8 +123,8 @@ static bool plan_parse_paths_follow(const struct plan *plan, struct plan_known *
 // Nothing that is taken, or looked at, lies on both sides of a seam.
 static bool crosses(const struct plan *plan, const struct plan_paths *p, const struct plan_known *k,
                     unsigned from, unsigned to) {
-    return k->is_split && from < plan_parse_paths_seam_at(plan, p) &&
-           to > plan_parse_paths_seam_at(plan, p);
+    const unsigned at = plan_seam_at(plan, &p->seam, k);
+    return from < at && to > at;
 }
 
 // Bytes that a statement, or one in it, looks at without taking them.
@@ -135,17 +135,34 @@ static unsigned plan_parse_paths_look_ahead(const struct ir_stmt *s) {
     return bytes;
 }
 
+// As many times as without a seam, or with one length before it, may there be of everything.
+static size_t seams(const struct plan_paths *p) {
+    return p->seam.n ? p->seam.n : 1;
+}
+
+// The headers before the seam end before or after it, or are of packets that have not come around
+// yet: as in no packet that was split there.
+static bool is_of_another_length(const struct plan *plan, const struct plan_paths *p,
+                                 const struct plan_known *k) {
+    return p->seam.n > 1 && k->split &&
+           (plan_front_bytes(plan, &p->seam, k) != p->seam.bytes[k->split - 1] ||
+            plan_front_header(plan, &p->seam, k) != p->seam.head);
+}
+
 static int find_path(const struct plan *plan, struct plan_paths *p, const struct plan_known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
-        if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].is_split == k->is_split)
-            return PLAN_MAX_NODES + (int)i;
-    if (k->is_split && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
+        if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].split == k->split)
+            return PLAN_FIRST_END + (int)i;
+    for (size_t i = 0; i < p->ends.n && p->seam.n > 1 && !k->split; i++)
+        if (p->ends.v[i].split && same_known(plan, &p->ends.v[i], k))
+            return PLAN_SPLIT_PACKET - (int)(p->ends.v[i].split - 1);
+    if (k->at < plan_seam_at(plan, &p->seam, k) || is_of_another_length(plan, p, k))
         return -1;
-    p->too_many |= p->ends.n == PLAN_MAX_ENDS;
+    p->too_many |= p->ends.n == seams(p) * PLAN_MAX_ENDS;
     if (p->too_many)
         return -1;
     VEC_PUSH(plan->a, &p->ends, plan_parse_paths_copy_known(plan, k));
-    return PLAN_MAX_NODES + (int)p->ends.n - 1;
+    return PLAN_FIRST_END + (int)p->ends.n - 1;
 }
 
 // Whether some of the node's ways lead to an end, and whether all of them do.
@@ -155,7 +172,7 @@ static void look_into(const struct plan_paths *p, struct plan_node *n, size_t wa
     for (size_t i = 0; i < ways && !n->gives_up; i++) {
         const int next = n->next[i];
         n->used |= next >= 0;
-        n->whole &= next >= PLAN_MAX_NODES || (next >= 0 && p->nodes.v[next]->whole);
+        n->whole &= next >= PLAN_FIRST_END || (next >= 0 && p->nodes.v[next]->whole);
     }
 }
 
@@ -167,16 +184,16 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct plan_node *n = p->nodes.v[i];
         if (n->state == state && same_known(plan, &n->in, k)) {
-            if (n->in.is_split == k->is_split)
-                return n->open || (k->is_split && !n->used) ? -1 : (int)i;
-            if (n->whole)
-                return PLAN_SPLIT_PACKET;
+            if (n->in.split == k->split)
+                return n->open || (k->split && !n->used) ? -1 : (int)i;
+            if (n->whole && !k->split)
+                return PLAN_SPLIT_PACKET - (int)(n->in.split - 1);
         }
         rounds += n->state == state && n->open;
     }
     if (rounds == PLAN_MAX_ROUNDS)
         return -1;
-    p->too_many |= p->nodes.n == PLAN_MAX_NODES;
+    p->too_many |= p->nodes.n == seams(p) * PLAN_MAX_NODES;
     if (p->too_many)
         return -1;
     int id = (int)p->nodes.n;
@@ -206,7 +223,7 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     for (size_t i = 0; i < st->cases.n + (st->keys.n == 0) && !n->gives_up; i++) {
         n->next[i] =
             plan_parse_paths_build(plan, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
-        unsigned need = n->next[i] < 0 || n->next[i] >= PLAN_MAX_NODES
+        unsigned need = n->next[i] < 0 || n->next[i] >= PLAN_FIRST_END
                             ? n->out.at
                             : p->nodes.v[n->next[i]]->need;
         n->need = need < n->need ? need : n->need;
@@ -216,16 +233,17 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     n->need = ahead > n->need ? ahead : n->need;
     n->open = false;
     look_into(p, n, st->keys.n ? st->cases.n : 1);
-    return n->used || !k->is_split ? id : -1;
+    return n->used || !k->split ? id : -1;
 }
 
 // What is there when a node is reached: the least that nodes before it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
 static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
-        p->nodes.v[i]->sure = (int)i == p->root         ? prefix
-                              : (int)i == p->root_split ? plan_parse_paths_seam_at(plan, p)
-                                                        : UINT_MAX;
+        p->nodes.v[i]->sure = (int)i == p->root ? prefix : UINT_MAX;
+    for (size_t i = 0; i < p->seam.n; i++)
+        if (p->root_split[i] >= 0)
+            p->nodes.v[p->root_split[i]]->sure = prefix + p->seam.bytes[i];
     for (bool again = true; again;) {
         again = false;
         for (size_t i = 0; i < p->nodes.n; i++) {
@@ -234,7 +252,7 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
             unsigned there = n->need > n->sure ? n->need : n->sure;
             for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
                 int next = n->next[k];
-                if (next < 0 || next >= PLAN_MAX_NODES || p->nodes.v[next]->sure <= there)
+                if (next < 0 || next >= PLAN_FIRST_END || p->nodes.v[next]->sure <= there)
                     continue;
                 p->nodes.v[next]->sure = there;
                 again = true;
@@ -243,116 +261,37 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
     }
 }
 
-// --------------------------------------------------------------------------------------------
-// How many are printed.
-
-// The 'n' paths that take most of a packet: what has many headers is what a program is about.
-static void choose_longest(const struct plan_paths *p, size_t n, bool *chosen) {
-    for (size_t i = 0; i < p->ends.n; i++) {
-        size_t longer = 0;
-        for (size_t k = 0; k < p->ends.n; k++)
-            longer +=
-                p->ends.v[k].at > p->ends.v[i].at || (p->ends.v[k].at == p->ends.v[i].at && k < i);
-        chosen[i] = longer < n;
-    }
-}
-
-// Whether the headers of path i are those with which a longer one begins.
-static bool begins_longer(const struct plan *plan, const struct plan_paths *p, size_t i) {
-    const struct plan_known *of = &p->ends.v[i];
-    for (size_t k = 0; k < p->ends.n; k++) {
-        const struct plan_known *longer = &p->ends.v[k];
-        bool begins = longer->at > of->at && longer->is_split == of->is_split;
-        for (size_t h = 0; h < plan->g->headers.n && begins; h++)
-            begins = !of->valid[h] || (longer->valid[h] && longer->place[h] == of->place[h]);
-        if (begins)
-            return true;
-    }
-    return false;
-}
-
-// Of many paths those that go to an end: where a parser looks at each of a packet's elements, the
-// others are of packets that it found fault with. Then of the others the shortest, as far as there
-// is room: they are of packets that are none of the program's business. False: there are more than
-// 'n' of the first, and it is not known which are the usual ones; or the gress takes notes, so that
-// most packets are replayed and the others are of any kind.
-static bool choose_whole(const struct plan *plan, const struct plan_paths *p, size_t n,
-                         bool *chosen) {
-    size_t left = n;
-    if (plan->g->decides)
-        return false;
-    for (size_t i = 0; i < p->ends.n; i++) {
-        chosen[i] = !begins_longer(plan, p, i);
-        if (chosen[i] && left-- == 0)
-            return false;
-    }
-    for (; left; left--) {
-        size_t best = p->ends.n;
-        for (size_t i = 0; i < p->ends.n; i++)
-            if (!chosen[i] && (best == p->ends.n || p->ends.v[i].at < p->ends.v[best].at))
-                best = i;
-        if (best < p->ends.n)
-            chosen[best] = true;
-    }
-    return true;
-}
-
-static void keep_chosen(const struct plan *plan, struct plan_paths *p, const bool *chosen) {
-    int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
-    size_t left = 0;
-    for (size_t i = 0; i < p->ends.n; i++)
-        kept[i] = chosen[i] ? PLAN_MAX_NODES + (int)left++ : -1;
-    for (size_t i = 0; i < p->nodes.n; i++) {
-        const struct plan_node *node = p->nodes.v[i];
-        const struct ir_state *st = plan->g->states.v[node->state];
-        for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !node->gives_up; k++)
-            if (node->next[k] >= PLAN_MAX_NODES)
-                node->next[k] = kept[node->next[k] - PLAN_MAX_NODES];
-    }
-    for (size_t i = 0; i < p->ends.n; i++)
-        if (kept[i] >= 0)
-            p->ends.v[kept[i] - PLAN_MAX_NODES] = p->ends.v[i];
-    p->ends.n = left;
-}
-
-// One more than the ways whose control is printed, with the copies in it and the ends of those. The
-// scalar build is there to be compared with: it is planned alike, though its loops are so many
-// statements.
-static size_t most_paths(const struct plan *plan) {
-    const unsigned ends = plan->n_continuations * plan_weigh_end(plan);
-    const size_t n = PLAN_MAX_WEIGHT / (plan_weigh(plan, plan->g->control) + 1),
-                 copied = PLAN_MAX_COPIED_WEIGHT / (plan_weigh(plan, plan->control) + ends + 1);
-    return copied < n && plan->vectorise ? copied : n;
-}
-
-// Null: there are too many, or none.
-static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam seam) {
+// All of them. Null: there are too many, or none.
+static struct plan_paths *all_paths(const struct plan *plan, struct plan_seam seam) {
     struct plan_paths *p = ARENA_NEW(plan->a, struct plan_paths);
-    *p = (struct plan_paths){.root_split = -1, .seam = seam};
-    struct plan_known nothing =
-        plan_parse_paths_copy_known(plan, &(struct plan_known){.is_split = true});
-    if (seam.bytes)
-        p->root_split = plan_parse_paths_build(plan, p, 0, &nothing);
-    nothing.is_split = false;
+    *p = (struct plan_paths){.seam = seam};
+    struct plan_known nothing = plan_parse_paths_copy_known(plan, &(struct plan_known){0});
+    for (size_t i = 0; i < seam.n; i++) {
+        nothing.split = (unsigned)i + 1;
+        p->root_split[i] = plan_parse_paths_build(plan, p, 0, &nothing);
+    }
+    nothing.split = 0;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
-    if (p->root < 0 || p->too_many)
-        return NULL;
-    const size_t most = most_paths(plan), n = most ? most - 1 : 0;
-    bool *chosen = ARENA_ARRAY(plan->a, bool, p->ends.n + 1);
-    if (p->ends.n <= PLAN_MAX_PATHS)
-        choose_longest(p, n, chosen);
-    else if (!choose_whole(plan, p, n < PLAN_MAX_PATHS ? n : PLAN_MAX_PATHS, chosen))
-        return NULL;
-    keep_chosen(plan, p, chosen);
-    if (p->ends.n == 0)
+    return p->root < 0 || p->too_many ? NULL : p;
+}
+
+// Those that are printed. Null: there are too many, or none.
+static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam seam) {
+    struct plan_paths *p = all_paths(plan, seam);
+    if (!p || !plan_choose_paths(plan, p))
         return NULL;
     bool any_split = false;
     for (size_t i = 0; i < p->ends.n; i++)
-        any_split |= p->ends.v[i].is_split;
-    if (seam.bytes && (p->root_split < 0 || !any_split))
+        any_split |= p->ends.v[i].split != 0;
+    if (seam.n && !any_split)
         return NULL;
     find_sure(plan, p, plan_prefix_bytes(plan));
     return p;
+}
+
+static bool may_go_on(const struct plan *plan) {
+    return plan->g->kind == IR_INGRESS && plan_prefix_bytes(plan) == SK_INGRESS_PREFIX &&
+           plan->g->intrinsic[IRI_BYPASS_EGRESS] && plan->g->intrinsic[IRI_UCAST_EGRESS_PORT];
 }
 
 void plan_parse_paths(struct plan *plan) {
@@ -364,23 +303,24 @@ void plan_parse_paths(struct plan *plan) {
         if ((h->extracted || h->emitted) && !plan_home_of(plan, g->headers.v[i])->on_wire)
             return;
     }
-    plan->paths = find_paths(plan, (struct plan_seam){0});
-    if (!plan->paths || !plan_paths_go_on(plan))
+    // Too many may be few enough when those of split packets share what is printed after them.
+    const struct plan_seam none = {0};
+    plan->paths = find_paths(plan, none);
+    const struct plan_paths *of = all_paths(plan, none);
+    if (!of || !may_go_on(plan))
         return;
-    const struct plan_seam seam = plan_choose_seam(plan, plan->paths);
-    struct plan_paths *with_split = seam.bytes ? find_paths(plan, seam) : NULL;
+    const struct plan_seam seam = plan_choose_seam(plan, of);
+    struct plan_paths *with_split = seam.n ? find_paths(plan, seam) : NULL;
     if (with_split)
         plan->paths = with_split;
 }
 
 const struct plan_seam *plan_seam_of(const struct plan *plan) {
-    return plan->paths && plan->paths->seam.bytes ? &plan->paths->seam : NULL;
+    return plan->paths && plan->paths->seam.n ? &plan->paths->seam : NULL;
 }
 
 bool plan_paths_go_on(const struct plan *plan) {
-    return plan->paths && plan->g->kind == IR_INGRESS &&
-           plan_prefix_bytes(plan) == SK_INGRESS_PREFIX && plan->g->intrinsic[IRI_BYPASS_EGRESS] &&
-           plan->g->intrinsic[IRI_UCAST_EGRESS_PORT];
+    return plan->paths && may_go_on(plan);
 }
 
 int plan_path_with(const struct plan *plan, const bool *headers) {

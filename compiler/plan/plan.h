@@ -15,7 +15,9 @@
 //     deferred_stores.c  fields whose new values wait until the headers have their place, in two
 //                        passes
 //     weigh.c            how much C is printed for a block
-//     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
+//     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h);
+//                        end_facts.c: the constants at their ends; choose_paths.c: which are
+//                        printed, and what they share
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
 //     tuning.h           the numbers by which passes and printers decide what pays
@@ -62,7 +64,9 @@ struct plan_header {
 };
 // Where a packet that comes around may have been cut in two: split_packet.c.
 struct plan_seam {
-    unsigned bytes;                // of headers before it; 0: no seam
+    size_t n; // lengths of headers before it: the usual one is the first; 0: no seam
+    unsigned bytes[PLAN_MAX_SEAMS];
+    const struct ir_header *head;  // of several: the one with which all these packets begin
     size_t first;                  // of the emits: from this one on they are after it
     const struct ir_header *given; // whose fields are known without looking at the packet; or null
     bool prefix_is_read;           // what the architecture puts before the packet, beside that
@@ -241,6 +245,13 @@ size_t plan_filled_run(const struct plan *plan, const struct ir_block *b, size_t
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 // ---- how much C is printed for a block, in statements (weigh.c); after LANES ----
 unsigned plan_weigh(const struct plan *plan, const struct ir_block *b);
+// Only what may be left of it where these facts are known at its beginning.
+unsigned plan_weigh_known(const struct plan *plan, const struct ir_block *b,
+                          const struct plan_fact *facts);
+// Each variable that the statements of a block may write, also in actions and register actions: at
+// least once.
+void plan_each_written(const struct ir_block *b, void (*fn)(void *aux, const struct ir_var *v),
+                       void *aux);
 // The headers that the deparser writes if they are valid, and that the rest of the pass may add or
 // remove: how many; the first 'most' of them in 'changed'.
 size_t plan_changed_headers(const struct plan *plan, const struct ir_header **changed, size_t most);
@@ -259,6 +270,11 @@ bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h); //
 // The same gress with plan->control as its control: what is compiled, for those who run or verify
 // it.
 struct ir_gress plan_specialised(const struct plan *plan);
+// Whether the condition is true (1), false (0) or not known (-1).
+int plan_known(const struct plan_fact *facts, const struct ir_expr *x);
+// False: the entry does not match where these facts are known.
+bool plan_may_match(const struct plan *plan, const struct plan_fact *facts,
+                    const struct ir_table *t, const struct ir_entry *entry);
 
 // ---- parsers (parser_facts.c) ----
 // Bytes of the chip's own metadata that the parser sees before the packet.

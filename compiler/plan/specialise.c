@@ -50,7 +50,7 @@ static int equals(const struct plan_fact *facts, const struct ir_expr *x, big va
     return f && is_other(f, value) ? 0 : -1;
 }
 
-static int plan_known(const struct plan_fact *facts, const struct ir_expr *x) {
+int plan_known(const struct plan_fact *facts, const struct ir_expr *x) {
     int a, b;
     switch (x->op) {
     case IR_VAR:
@@ -131,8 +131,8 @@ static void plan_specialise_ask(struct asked *q, big value) {
         q->values[q->n++] = value;
 }
 
-static bool may_match_entry(const struct plan *plan, const struct plan_fact *facts,
-                            const struct ir_table *t, const struct ir_entry *entry) {
+bool plan_may_match(const struct plan *plan, const struct plan_fact *facts,
+                    const struct ir_table *t, const struct ir_entry *entry) {
     for (size_t k = 0; k < t->keys.n; k++)
         if (plan_known_match(plan->a, facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
             return false;
@@ -156,25 +156,6 @@ struct writes {
 static void note_var(void *aux, const struct ir_var *v) {
     const struct writes *const w = aux;
     w->last[v->id] = w->at;
-}
-
-static void plan_specialise_note_written(void *aux, const struct ir_stmt *s) {
-    ir_each_written(s, note_var, aux);
-    if (s->regaction)
-        ir_walk(s->regaction->body, plan_specialise_note_written, NULL, aux);
-    if (s->regaction && s->regaction->reg->overflow)
-        ir_walk(s->regaction->reg->overflow->body, plan_specialise_note_written, NULL, aux);
-    if (s->regaction && s->regaction->reg->underflow)
-        ir_walk(s->regaction->reg->underflow->body, plan_specialise_note_written, NULL, aux);
-    if (!s->table)
-        return;
-    const struct ir_table *t = s->table;
-    for (size_t i = 0; i < t->actions.n; i++)
-        ir_walk(t->actions.v[i].action->body, plan_specialise_note_written, NULL, aux);
-    ir_walk(t->default_action->body, plan_specialise_note_written, NULL, aux);
-    for (size_t i = 0; t->profile && i < t->profile->actions.n; i++)
-        ir_walk(t->profile->actions.v[i].action->body, plan_specialise_note_written, NULL, aux);
-    ir_walk(t->select, plan_specialise_note_written, NULL, aux);
 }
 
 static bool may_decide(const struct plan_fact *facts, const struct ir_var *v) {
@@ -219,7 +200,7 @@ static void uses_of_table(struct uses *u, const struct ir_table *t) {
             continue;
         for (size_t i = 0; i < t->entries.n; i++) {
             const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
-            if (!is_any(v) && may_match_entry(u->plan, u->facts, t, t->entries.v[i]))
+            if (!is_any(v) && plan_may_match(u->plan, u->facts, t, t->entries.v[i]))
                 use_add(u, x->var, plan_specialise_is_one(&t->keys.v[k], v) ? v->value : NULL);
         }
     }
@@ -341,7 +322,7 @@ static bool find_split(const struct plan *plan, const struct plan_fact *facts,
     for (u.at = i; u.at < b->stmts.n; u.at++) {
         const struct ir_block one = {.stmts = {.v = b->stmts.v + u.at, .n = 1}};
         w.at = u.at + 1;
-        ir_walk(&one, plan_specialise_note_written, NULL, &w);
+        plan_each_written(&one, note_var, &w);
         uses_of_stmt(&u, b->stmts.v[u.at]);
     }
     const size_t *next = split_places(plan, b, i);
@@ -446,7 +427,7 @@ static struct ir_stmt *copy_apply(const struct copier *c, struct ir_stmt *s) {
     bool *may_match = ARENA_ARRAY(a, bool, t->entries.n + 1);
     bool *matches = ARENA_ARRAY(a, bool, t->keys.n + 1);
     for (size_t i = 0; i < t->entries.n; i++)
-        may_match[i] = may_match_entry(c->plan, c->facts, t, t->entries.v[i]);
+        may_match[i] = plan_may_match(c->plan, c->facts, t, t->entries.v[i]);
     for (size_t k = 0; k < t->keys.n; k++) {
         const struct plan_fact *f = fact_of(c->facts, t->keys.v[k].expr);
         matches[k] = f && f->value; // entries that another value would match are out

@@ -20,6 +20,10 @@
 // removes. A header that the parser makes, of those, needs no home: it is put where it will be
 // emitted.
 //
+// Packets of several kinds may have headers of several lengths. Then the function of split packets
+// is told the length, and has the ways through the parser for each. Ends that agree in what is
+// after the seam may share what is printed after them (choose_paths.c).
+//
 // What the architecture says of such a packet (its port, the time) is not read from the bytes
 // before it either: those fields are variables ("given").
 #include "compiler/ir/effects.h"
@@ -39,13 +43,12 @@ static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) 
     return first;
 }
 
-// Returns how many bytes the first emits have, if the packet came this way and begins with these
-// headers, one after the other. Returns 0 if it does not.
-static unsigned front_bytes(const struct plan *plan, const struct plan_known *k,
-                            const ir_header_vec *emits, size_t first) {
+unsigned plan_front_bytes(const struct plan *plan, const struct plan_seam *seam,
+                          const struct plan_known *k) {
+    const ir_header_vec emits = plan_emits(plan);
     unsigned at = plan_prefix_bytes(plan);
-    for (size_t i = 0; i < first; i++) {
-        const struct ir_header *h = emits->v[i];
+    for (size_t i = 0; i < seam->first; i++) {
+        const struct ir_header *h = emits.v[i];
         if (!k->valid[h->id])
             continue;
         if (k->place[h->id] != at + 1)
@@ -55,21 +58,51 @@ static unsigned front_bytes(const struct plan *plan, const struct plan_known *k,
     return at - plan_prefix_bytes(plan);
 }
 
-// As many as most ways have.
-static unsigned usual_front(const struct plan *plan, const struct plan_paths *p,
-                            const ir_header_vec *emits, size_t first) {
-    unsigned best = 0, most = 0;
-    for (size_t i = 0; i < p->ends.n; i++) {
-        const unsigned bytes = front_bytes(plan, &p->ends.v[i], emits, first);
-        unsigned count = 0;
-        for (size_t k = 0; k < p->ends.n; k++)
-            count += front_bytes(plan, &p->ends.v[k], emits, first) == bytes;
-        if (bytes && count > most) {
-            most = count;
-            best = bytes;
+const struct ir_header *plan_front_header(const struct plan *plan, const struct plan_seam *seam,
+                                          const struct plan_known *k) {
+    const ir_header_vec emits = plan_emits(plan);
+    for (size_t i = 0; i < seam->first; i++)
+        if (k->valid[emits.v[i]->id])
+            return emits.v[i];
+    return NULL;
+}
+
+// How many ways have so many bytes.
+static unsigned ways_with(const unsigned *front, size_t n, unsigned bytes) {
+    unsigned count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += front[i] == bytes;
+    return count;
+}
+
+static bool is_length(const struct plan_seam *seam, unsigned bytes) {
+    for (size_t i = 0; i < seam->n; i++)
+        if (seam->bytes[i] == bytes)
+            return true;
+    return false;
+}
+
+// As many as most ways have, and then what others have that begin with the same header: packets of
+// another kind, which come around as well.
+static void seam_lengths(const struct plan *plan, const struct plan_paths *p,
+                         struct plan_seam *seam) {
+    unsigned *front = ARENA_ARRAY(plan->a, unsigned, p->ends.n + 1), most = 0;
+    size_t usual = 0;
+    for (size_t i = 0; i < p->ends.n; i++)
+        front[i] = plan_front_bytes(plan, seam, &p->ends.v[i]);
+    for (size_t i = 0; i < p->ends.n; i++)
+        if (front[i] && ways_with(front, p->ends.n, front[i]) > most) {
+            most = ways_with(front, p->ends.n, front[i]);
+            usual = i;
         }
-    }
-    return best;
+    if (!most)
+        return;
+    seam->bytes[seam->n++] = front[usual];
+    seam->head = plan_front_header(plan, seam, &p->ends.v[usual]);
+    for (size_t i = 0; i < p->ends.n && seam->n < PLAN_MAX_SEAMS; i++)
+        if (front[i] && !is_length(seam, front[i]) && ways_with(front, p->ends.n, front[i]) > 1 &&
+            plan_front_header(plan, seam, &p->ends.v[i]) == seam->head)
+            seam->bytes[seam->n++] = front[i];
 }
 
 // ---- what is given ----
@@ -124,7 +157,7 @@ struct plan_seam plan_choose_seam(const struct plan *plan, const struct plan_pat
         ir_block_has(plan->g->deparser, IR_MIRROR) ||
         ir_block_has(plan->g->deparser, IR_COUNT_LEAVING) || seam.first == emits.n)
         return seam;
-    seam.bytes = usual_front(plan, p, &emits, seam.first);
+    seam_lengths(plan, p, &seam);
     seam.given = given_header(plan);
     seam.prefix_is_read = !seam.given || prefix_is_read(plan, p, seam.given);
     return seam;
@@ -150,7 +183,7 @@ bool plan_made_behind_seam(const struct plan *plan, const struct plan_known *k, 
     const ir_header_vec emits = plan_emits(plan);
     bool placed = false;
     *bytes = 0;
-    if (!k->is_split)
+    if (!k->split)
         return false;
     // in the packet's order they are before those that are there
     for (size_t i = seam->first; i < emits.n; i++) {

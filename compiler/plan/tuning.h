@@ -19,9 +19,11 @@
 #define PLAN_MAX_PATHS  16 // printed
 #define PLAN_MAX_ENDS   48 // found; of more than are printed, those that go to an end
 #define PLAN_MAX_NODES  96
+#define PLAN_MAX_SEAMS  6     // lengths of headers of split packets; as many times the above two
 #define PLAN_MAX_ROUNDS 3     // of a loop between states
 #define PLAN_MAX_WEIGHT 12000 // statements, over all ways; of more, the longest ways are taken
-// the same with copies of the control for values of a variable
+// the same with copies of the control for values of a variable; of packets of several kinds, what
+// may be left on each way
 #define PLAN_MAX_COPIED_WEIGHT 14000
 
 // ---- lanes.c: statements that become a loop over lanes

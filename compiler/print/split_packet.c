@@ -21,7 +21,7 @@ static const char *given_value(const struct ir_var *f) {
 
 bool emit_is_given(const struct emit *e, const struct ir_header *h) {
     const struct plan_seam *seam = plan_seam_of(e->plan);
-    return seam && seam->given == h && e->node && e->node->in.is_split;
+    return seam && seam->given == h && e->node && e->node->in.split;
 }
 
 void emit_given(const struct emit *e) {
@@ -38,6 +38,8 @@ void emit_given(const struct emit *e) {
 void emit_split_packet_members(const struct emit *e) {
     if (plan_seam_of(e->plan))
         emit_line(e, "uint8_t *tail; // of a packet that leaves split");
+    if (plan_seam_of(e->plan) && plan_seam_of(e->plan)->n > 1)
+        emit_line(e, "uint32_t seam; // and how many bytes are before that");
 }
 
 // One that is after the seam stays where it is, or the packet is put together.
@@ -99,7 +101,10 @@ void emit_split_packet(const struct emit *e) {
         stays_behind(e, emits.v[i]);
     for (size_t i = seam->first; i-- > 0;)
         stays_in_front(e, emits.v[i]);
-    emit_line(e, "if (bytes != %u)", seam->bytes);
+    const char *other = emit_text(e, "bytes != %u", seam->bytes[0]);
+    for (size_t i = 1; i < seam->n; i++)
+        other = emit_text(e, "%s && bytes != %u", other, seam->bytes[i]);
+    emit_line(e, "if (%s)", other);
     emit_line(e, "    goto together;");
     emit_line(e, "to_h = front;");
     for (size_t i = 0; i < seam->first; i++)
@@ -109,6 +114,8 @@ void emit_split_packet(const struct emit *e) {
         emit_split_packet_put(e, emits.v[i], false);
     emit_line(e, "v->front = front;");
     emit_line(e, "v->tail = tail;");
+    if (seam->n > 1)
+        emit_line(e, "v->seam = bytes;");
     emit_line(e, "return;");
     emit_line(e, "together:;");
     emit_line(e, "%s_emit(v, packet, q, there);", e->p);

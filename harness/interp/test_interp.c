@@ -66,6 +66,7 @@ static void golden_programs(void **state) {
 static void switchml(void **state) {
     (void)state;
     check_file("p4/switchml/switchml.p4", 2, 40);
+    check_file("p4/switchml/with_roce.p4", 2, 40);
 }
 
 static int make_folder(void **state) {

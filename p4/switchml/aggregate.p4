@@ -65,6 +65,8 @@ struct ingress_metadata_t {
     bit<16>       pool_index;     // base of the pool and pool_index, version in the top bit
     bit<32>       psn;            // in the upper 24 bits, where it wraps as it should
     bit<16>       bound;          // a first packet's cell; for others the last slot of the pool
+    packet_size_t size;           // of one that arrives, by its UDP length
+    bit<16>       around;         // what its IPv4 length is more than that of UDP
 #endif
     cell_t        cell;
     bit<32>       seen;           // the worker's bit, if the slot has its part already, else 0

@@ -231,6 +231,9 @@ const bit<16> ONLY_UDP_256    = 300;
 const bit<16> ONLY_UDP_512    = 556;
 const bit<16> ONLY_UDP_1024   = 1068;
 
+// Bytes of IPv4's header, without options.
+const bit<16> IPV4_AROUND_UDP = 20;
+
 // Messages in flight: each has a queue pair.
 #define PAIRS     16384
 #define PAIR_BITS 14
@@ -294,6 +297,11 @@ header bridge_h {
     bit<16>      rid;          // names the worker: replication id of its copies
     bit<16>      port;         // where the worker is attached
     bit<32>      worker_bit;   // one bit: the worker in the slots' bitmaps
+#ifdef WITH_ROCE
+    @padding
+    bit<5>        unused;
+    packet_size_t size;        // what comes by RoCE has no SwitchML header that says it
+#endif
 }
 
 #ifdef WITH_LEVELS
@@ -311,7 +319,7 @@ struct headers_t {
     udp_h       udp;
     switchml_h  switchml;
 #ifdef WITH_ROCE
-    bth_h       bth;        // then switchml is not from the wire: it has the size alone
+    bth_h       bth;        // in place of switchml
     reth_h      reth;
     immediate_h immediate;
 #endif

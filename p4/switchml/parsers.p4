@@ -66,25 +66,41 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     // A packet on its second or later pass: all headers are known to be there.
     state parse_bridge {
         pkt.extract(hdr.bridge);
-        md.op = hdr.bridge.op;
         transition select(hdr.bridge.op) {
             op_t.CONSUME: parse_again_consume;
 #ifdef WITH_LEVELS
-            op_t.RESULT: parse_again_consume;
+            op_t.RESULT: parse_again_result;
 #endif
             op_t.READ_LOW: parse_again_low;
 #ifndef HALVES
             op_t.READ_HIGH: parse_again_high;
 #endif
-            default: parse_again;
+            default: parse_again_any;
         }
     }
 
+    // Where the operation decides what is in the packet, it is a constant.
+    state parse_again_any {
+        md.op = hdr.bridge.op;
+        transition parse_again;
+    }
+
+#ifdef WITH_LEVELS
+    state parse_again_result {
+        md.op = op_t.RESULT;
+        transition parse_again_elements;
+    }
+#endif
+
     state parse_again_consume {
+        md.op = op_t.CONSUME;
+        transition parse_again_elements;
+    }
+
+    state parse_again_elements {
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
-        pkt.extract(hdr.switchml);
 #ifdef WITH_ROCE
         transition select(hdr.udp.dst_port) {
             UDP_PORT_ROCE: parse_again_write_consume;
@@ -105,6 +121,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
     state parse_again_exponents {
 #endif
+        pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
 #ifdef HALVES
         transition parse_halves;
@@ -125,6 +142,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     // A result grows from its end: the half that this pass reads goes in front of what has been read
     // so far, which stays behind the headers as payload.
     state parse_again_low {
+        md.op = op_t.READ_LOW;
 #ifdef HALVES
         hdr.results.setValid();
         md.elements = true;
@@ -136,6 +154,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
 #ifndef HALVES
     state parse_again_high {
+        md.op = op_t.READ_HIGH;
         hdr.high.setValid();
         transition parse_again;
     }
@@ -145,7 +164,6 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
-        pkt.extract(hdr.switchml);
 #ifdef WITH_ROCE
         transition select(hdr.udp.dst_port) {
             UDP_PORT_ROCE: parse_again_write;
@@ -182,6 +200,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
     state parse_again_last {
 #endif
+        pkt.extract(hdr.switchml);
         pkt.extract(hdr.exponents);
         transition accept;
     }
@@ -237,45 +256,97 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_bth {
         pkt.extract(hdr.bth);
         transition select(hdr.bth.opcode, hdr.udp.length) {
-            (opcode_t.WRITE_FIRST, FIRST_UDP_256): parse_write_first;
-            (opcode_t.WRITE_FIRST, FIRST_UDP_512): parse_write_first;
-            (opcode_t.WRITE_FIRST, FIRST_UDP_1024): parse_write_first;
-            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_256): parse_next;
-            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_512): parse_next;
-            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_1024): parse_next;
-            (opcode_t.WRITE_LAST, MIDDLE_UDP_256): parse_next;
-            (opcode_t.WRITE_LAST, MIDDLE_UDP_512): parse_next;
-            (opcode_t.WRITE_LAST, MIDDLE_UDP_1024): parse_next;
-            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_256): parse_last;
-            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_512): parse_last;
-            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_1024): parse_last;
-            (opcode_t.WRITE_ONLY, FIRST_UDP_256): parse_write_first;
-            (opcode_t.WRITE_ONLY, FIRST_UDP_512): parse_write_first;
-            (opcode_t.WRITE_ONLY, FIRST_UDP_1024): parse_write_first;
-            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_256): parse_only;
-            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_512): parse_only;
-            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_1024): parse_only;
+            (opcode_t.WRITE_FIRST, FIRST_UDP_256): parse_first_64;
+            (opcode_t.WRITE_FIRST, FIRST_UDP_512): parse_first_128;
+            (opcode_t.WRITE_FIRST, FIRST_UDP_1024): parse_first_256;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_256): parse_middle_64;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_512): parse_middle_128;
+            (opcode_t.WRITE_MIDDLE, MIDDLE_UDP_1024): parse_middle_256;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_256): parse_middle_64;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_512): parse_middle_128;
+            (opcode_t.WRITE_LAST, MIDDLE_UDP_1024): parse_middle_256;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_256): parse_last_64;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_512): parse_last_128;
+            (opcode_t.WRITE_LAST_IMMEDIATE, LAST_UDP_1024): parse_last_256;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_256): parse_first_64;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_512): parse_first_128;
+            (opcode_t.WRITE_ONLY, FIRST_UDP_1024): parse_first_256;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_256): parse_only_64;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_512): parse_only_128;
+            (opcode_t.WRITE_ONLY_IMMEDIATE, ONLY_UDP_1024): parse_only_256;
             default: forward;
         }
     }
 
-    state parse_write_first {
+    state parse_first_64 {
         md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_64;
         transition parse_first;
     }
 
-    state parse_next {
+    state parse_first_128 {
         md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_128;
+        transition parse_first;
+    }
+
+    state parse_first_256 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_256;
+        transition parse_first;
+    }
+
+    state parse_middle_64 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_64;
         transition parse_elements;
     }
 
-    state parse_last {
+    state parse_middle_128 {
         md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_128;
+        transition parse_elements;
+    }
+
+    state parse_middle_256 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_256;
+        transition parse_elements;
+    }
+
+    state parse_last_64 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_64;
         transition parse_immediate;
     }
 
-    state parse_only {
+    state parse_last_128 {
         md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_128;
+        transition parse_immediate;
+    }
+
+    state parse_last_256 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_256;
+        transition parse_immediate;
+    }
+
+    state parse_only_64 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_64;
+        transition parse_only_immediate;
+    }
+
+    state parse_only_128 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_128;
+        transition parse_only_immediate;
+    }
+
+    state parse_only_256 {
+        md.op = op_t.ARRIVE;
+        md.size = packet_size_t.ELEMENTS_256;
         transition parse_only_immediate;
     }
 
@@ -386,9 +457,7 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         }
     }
 
-    // The SwitchML header in front stays in the switch.
     state parse_bth {
-        pkt.extract(hdr.switchml);
         pkt.extract(hdr.bth);
         transition select(hdr.bth.opcode) {
             opcode_t.WRITE_FIRST: parse_reth;

@@ -59,7 +59,9 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
         md.room = last - hdr.reth.rkey;
         md.bound = first + hdr.reth.rkey;
         md.psn = hdr.bth.psn ++ 8w0;
+        md.around = hdr.ipv4.total_len - hdr.udp.length;
         hdr.bridge.setValid();
+        hdr.bridge.size = md.size;
         hdr.bridge.unicast = 0;
         hdr.bridge.num_workers = num_workers;
         hdr.bridge.collective = 0;
@@ -76,7 +78,9 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
         md.room = 0;
         md.bound = end;
         md.psn = hdr.bth.psn ++ 8w0;
+        md.around = hdr.ipv4.total_len - hdr.udp.length;
         hdr.bridge.setValid();
+        hdr.bridge.size = md.size;
         hdr.bridge.unicast = 0;
         hdr.bridge.num_workers = num_workers;
         hdr.bridge.collective = 0;
@@ -111,29 +115,14 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
         counters = received;
     }
 
-    // A SwitchML header, which stays in the switch: what comes after knows the size from it.
-    action first(op_t op, packet_size_t size) {
+    action first(op_t op) {
         hdr.bridge.cell = begin_message.execute(hdr.bth.dst_qp[PAIR_BITS - 1:0]);
         md.op = op;
-        hdr.switchml.setValid();
-        hdr.switchml.msg_type = MSG_TYPE_AGGREGATE;
-        hdr.switchml.unused = 0;
-        hdr.switchml.size = size;
-        hdr.switchml.job_number = 0;
-        hdr.switchml.tsi = 0;
-        hdr.switchml.pool_index = 0;
     }
 
-    action next(op_t op, packet_size_t size) {
+    action next(op_t op) {
         hdr.bridge.cell = next_packet.execute(hdr.bth.dst_qp[PAIR_BITS - 1:0]);
         md.op = op;
-        hdr.switchml.setValid();
-        hdr.switchml.msg_type = MSG_TYPE_AGGREGATE;
-        hdr.switchml.unused = 0;
-        hdr.switchml.size = size;
-        hdr.switchml.job_number = 0;
-        hdr.switchml.tsi = 0;
-        hdr.switchml.pool_index = 0;
     }
 
     action refuse(drop_reason_t reason) {
@@ -154,9 +143,8 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
             hdr.reth.rkey[15:15]         : ternary @name("rkey_sign");
             md.room[15:15]               : ternary @name("room_sign");
             hdr.bth.pad_count            : ternary;
+            md.around                    : ternary;
             ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
-            hdr.udp.length               : ternary;
-            hdr.ipv4.total_len           : ternary;
         }
         actions = {
             first;
@@ -165,36 +153,16 @@ control Writes(inout headers_t hdr, inout ingress_metadata_t md, in ingress_intr
             leave;
         }
         const entries = {
-            (op_t.FORWARD, _, _, _, _, _, _, _, _): leave();
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_64);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_256, MIDDLE_UDP_256 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_64);
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_128);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_512, MIDDLE_UDP_512 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_128);
-            (_, false, _, _, _, 0, PIPE_0, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_256);
-            (_, false, _, _, _, 0, _, MIDDLE_UDP_1024, MIDDLE_UDP_1024 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_256);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_64);
-            (_, false, _, _, _, 0, _, LAST_UDP_256, LAST_UDP_256 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_64);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_128);
-            (_, false, _, _, _, 0, _, LAST_UDP_512, LAST_UDP_512 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_128);
-            (_, false, _, _, _, 0, PIPE_0, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.CONSUME, packet_size_t.ELEMENTS_256);
-            (_, false, _, _, _, 0, _, LAST_UDP_1024, LAST_UDP_1024 + 20): next(op_t.RELAY, packet_size_t.ELEMENTS_256);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_64);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_256, FIRST_UDP_256 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_64);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_128);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_512, FIRST_UDP_512 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_128);
-            (_, true, 0, 0, 0, 0, PIPE_0, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_256);
-            (_, true, 0, 0, 0, 0, _, FIRST_UDP_1024, FIRST_UDP_1024 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_256);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_64);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_256, ONLY_UDP_256 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_64);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_128);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_512, ONLY_UDP_512 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_128);
-            (_, true, 0, 0, 0, 0, PIPE_0, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.CONSUME, packet_size_t.ELEMENTS_256);
-            (_, true, 0, 0, 0, 0, _, ONLY_UDP_1024, ONLY_UDP_1024 + 20): first(op_t.RELAY, packet_size_t.ELEMENTS_256);
-            (_, true, 0, 0, 0, _, _, _, _): refuse(drop_reason_t.BAD_LENGTH);
-            (_, false, _, _, _, _, _, _, _): refuse(drop_reason_t.BAD_LENGTH);
+            (op_t.FORWARD, _, _, _, _, _, _, _)               : leave();
+            (_, false, _, _, _, 0, IPV4_AROUND_UDP, PIPE_0)   : next(op_t.CONSUME);
+            (_, false, _, _, _, 0, IPV4_AROUND_UDP, _)        : next(op_t.RELAY);
+            (_, false, _, _, _, _, _, _)                      : refuse(drop_reason_t.BAD_LENGTH);
+            (_, true, 0, 0, 0, 0, IPV4_AROUND_UDP, PIPE_0)    : first(op_t.CONSUME);
+            (_, true, 0, 0, 0, 0, IPV4_AROUND_UDP, _)         : first(op_t.RELAY);
+            (_, true, 0, 0, 0, _, _, _)                       : refuse(drop_reason_t.BAD_LENGTH);
         }
         const default_action = refuse(drop_reason_t.BAD_POOL_INDEX);
-        size = 32;
+        size = 8;
     }
 
     apply {

@@ -75,6 +75,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
 #endif
         hdr.bridge.num_workers = num_workers;
 #ifdef WITH_ROCE
+        hdr.bridge.size = hdr.switchml.size;
         md.pool_index = pool_base + hdr.switchml.pool_index;
 #else
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
@@ -385,6 +386,11 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
 #elif defined(WITH_LEVELS)
 #include "levels_steps.p4"
 #else
+#ifdef WITH_ROCE
+#define SIZE hdr.bridge.size
+#else
+#define SIZE hdr.switchml.size
+#endif
 control Steps(inout headers_t hdr, inout ingress_metadata_t md,
               in ingress_intrinsic_metadata_t ig_intr_md,
               inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
@@ -459,7 +465,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     table steps {
         key = {
             md.op                        : ternary;
-            hdr.switchml.size            : ternary;
+            SIZE                         : ternary;
             ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
             md.missing                   : ternary;
             hdr.bridge.num_workers       : ternary;
@@ -593,7 +599,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     apply {
         if (md.no_audience) {
             refuse(drop_reason_t.NO_AUDIENCE);
-        } else if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE &&
+        } else if (hdr.bridge.collective != 0 &&
                    (md.op == op_t.CONSUME || md.op == op_t.DUPLICATE)) {
             collective_steps.apply();
         } else {
@@ -847,7 +853,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
 Pipeline(IngressParser(), Ingress(), IngressDeparser(),
          EgressParser(), Egress(), EgressDeparser()) pipe;
 
-#ifdef WITH_ROCE
+#if defined(WITH_ROCE) && !defined(CRC_BY_CARDS)
 @silken_invariant_crc
 #endif
 Switch(pipe) main;

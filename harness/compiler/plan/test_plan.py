@@ -20,7 +20,7 @@ import tally  # noqa: E402
 
 PLANS = os.path.join(HERE, "plans")
 SILKEN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "silken")
-PROGRAMS = [f"p4/{name}/{name}.p4" for name in ("atp", "ina", "l2", "libra", "rack", "switchml", "tor")]
+PROGRAMS = [f"p4/{name}/{name}.p4" for name in ("atp", "ina", "l2", "libra", "rack", "switchml", "tor")] + ["p4/switchml/with_roce.p4"]
 FOLDERS = ["harness/compiler/plan/lanes", "harness/compiler/lower/golden", "harness/interp/findings"]
 
 
