@@ -16,8 +16,8 @@
 control Uses(inout headers_t hdr, inout ingress_metadata_t md) {
     Register<bit<32>, cell_t>(CELLS) present;
 
-    // md.cell, put together on the way to the register: md.cell itself is there a stage after the bridge's cell, and the chip
-    // would have the register, and all that waits for it, a stage later: 13 in all.
+    // md.cell, put together on the way to the register. md.cell itself is written a stage after
+    // the bridge's cell: with it the chip's compiler places all from here on a stage later (13).
     Hash<cell_t>(HashAlgorithm_t.IDENTITY) noted;
     Hash<cell_t>(HashAlgorithm_t.IDENTITY) compared;
 
