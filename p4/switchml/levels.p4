@@ -16,6 +16,11 @@
 control Uses(inout headers_t hdr, inout ingress_metadata_t md) {
     Register<bit<32>, cell_t>(CELLS) present;
 
+    // md.cell, put together on the way to the register. md.cell itself is written a stage after
+    // the bridge's cell: with it the chip's compiler places all from here on a stage later (13).
+    Hash<cell_t>(HashAlgorithm_t.IDENTITY) noted;
+    Hash<cell_t>(HashAlgorithm_t.IDENTITY) compared;
+
     RegisterAction<bit<32>, cell_t, bit<32>>(present) write_tsi = {
         void apply(inout bit<32> tsi) {
             tsi = hdr.switchml.tsi;
@@ -29,11 +34,12 @@ control Uses(inout headers_t hdr, inout ingress_metadata_t md) {
     };
 
     action note() {
-        write_tsi.execute(md.cell);
+        write_tsi.execute(noted.get({hdr.bridge.cell[15:15], hdr.bridge.cell[SLOT_BITS - 1:0]}));
     }
 
     action compare() {
-        md.other_use = compare_tsi.execute(md.cell);
+        md.other_use = compare_tsi.execute(compared.get({hdr.bridge.cell[15:15],
+                                                         hdr.bridge.cell[SLOT_BITS - 1:0]}));
     }
 
     apply {
