@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosts/core/halves.h"
 
+#include <cpuid.h>
 #include <immintrin.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,8 +155,21 @@ static uint16_t halves_get(const uint8_t *at) {
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
+// Clang 14's __builtin_cpu_supports() does not know F16C; the instruction that tells takes a
+// microsecond in a virtual machine.
+static bool halves_has_f16c(void) {
+    static _Atomic int known; // 0: not asked yet; 1: no; 2: yes
+    unsigned a, b, c = 0, d;
+
+    if (atomic_load_explicit(&known, memory_order_relaxed) == 0) {
+        const bool has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+        atomic_store_explicit(&known, has ? 2 : 1, memory_order_relaxed);
+    }
+    return atomic_load_explicit(&known, memory_order_relaxed) == 2;
+}
+
 static bool halves_by_vectors(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && halves_has_f16c();
 }
 
 __attribute__((target("avx2,f16c"))) static __m128i halves_swapped(__m128i halves) {
