@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of SwitchML, ATP and DLCP at once on one switch of p4/rack in the simulator, whose control plane admits them: all sums
-are right, and none takes longer beside the others than alone; with loss, too, none has a wrong sum. One that has a rate gets
-no more than that."""
+"""Jobs of SwitchML, ATP, Libra and DLCP at once on one switch (p4/rack/with_libra.p4) in the simulator: all sums are right, and
+none takes longer beside the others than alone; with loss, too, none has a wrong sum. One that has a rate gets no more than
+that. The switch's control plane admits the first two, the simulator Libra's."""
 import json
 import os
 import subprocess
@@ -15,11 +15,16 @@ sys.path.insert(0, os.path.join(ROOT, "harness"))
 import tally  # noqa: E402
 
 SILKEN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "silken")
-HOSTS = [f"h{i}" for i in range(9)]
+HOSTS = [f"h{i}" for i in range(12)]
 BYTES = 1000000
+BATCHES = 40   # of each worker of Libra
 
 
-def work(protocol, n):
+def work(protocol, runs):
+    n = BYTES if runs else 256
+    if protocol == "libra":
+        return {"parameters": 20000, "zipf": 1.1, "draws": 1000 if runs else 1, "batches": BATCHES if runs else 1,
+                "outstanding": 2, "values": "floats", "pull": True}
     if protocol == "dlcp":
         return {"kind": "training", "layers": [{"bytes": n, "compute_us": 1}], "iterations": 2, "values": "floats"}
     return {"kind": "constant", "bytes": n, "count": 2}
@@ -43,6 +48,7 @@ JOBS = {
               "servers": ["h4"]}),
     "vgg": ({"protocol": "switchml", "number": 3, "slots": 64, "workers": ["h5", "h6"], "rate": 1000},
             {"protocol": "switchml", "elements": 64, "slots": 64, "workers": ["h5", "h6"]}),
+    "ads": (None, {"protocol": "libra", "hot": 4000, "workers": ["h9", "h10"], "servers": ["h11"]}),
     "lossy": (None, {"protocol": "dlcp", "form": "ring", "bound": 0.05, "workers": ["h7", "h8"]}),
 }
 
@@ -56,9 +62,9 @@ def scenario(names, **more):
            "jobs": [{"name": name, "sessions": False, **of_tor, "workers": [f"{h}:{ip(h)}" for h in of_tor["workers"]]}
                     for name, (of_tor, _) in JOBS.items() if of_tor]}
     return {"name": "mixed", "limit_ms": 5000,
-            "topology": {"kind": "rack", "program": os.path.join(ROOT, "p4/rack/rack.p4"), "hosts": len(HOSTS),
+            "topology": {"kind": "rack", "program": os.path.join(ROOT, "p4/rack/with_libra.p4"), "hosts": len(HOSTS),
                          "link": {"gbps": 10, "delay_us": 1}, "switch": {"config": {"tor": tor}}},
-            "jobs": [{"name": name, "work": work(of_sim["protocol"], BYTES if name in names else 256), **of_sim}
+            "jobs": [{"name": name, "work": work(of_sim["protocol"], name in names), **of_sim}
                      for name, (_, of_sim) in JOBS.items()],
             **more}
 

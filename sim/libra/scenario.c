@@ -143,6 +143,8 @@ void scn_read_controller(struct scenario *s, const struct sk_at *root) {
     sk_at_keys(&at, keys);
     c->from = scn_station_named(s, &from, false, true);
     c->standby = scn_station_named(s, &standby, false, true);
+    if (c->from != SCN_NONE && s->stations[c->from].tor)
+        sk_at_fail(&from, "has a \"tor\", and so no Libra_s that could move jobs");
     if (c->from == c->standby)
         sk_at_fail(&standby, "is the switch itself");
     c->heartbeat_ns = scn_number(&at, "heartbeat_us", 10, MAX_US, 1000) * 1000;
