@@ -90,28 +90,36 @@ bool libra_is_at_a_tor(const struct scenario *sc) {
 // Nobody else may speak to the switch, or to a worker in the name of the switch.
 static int lsim_admit_guard(const struct admit *a, uint32_t address, uint16_t port) {
     struct admit_number n[2];
-    const struct sk_named_value keys[] = {
-        {"hdr.ipv4.dst_addr", lsim_admit_number(&n[0], address)},
-        {"dst_port", lsim_admit_number(&n[1], port)}};
-    return lsim_admit_add(
-        a,
-        (struct sk_entry_spec){.table = "guarded", .keys = keys, .n_keys = 2, .action = "guard"});
+    const struct sk_named_value keys[] = {{"hdr.ipv4.dst_addr", lsim_admit_number(&n[0], address)},
+                                          {"dst_port", lsim_admit_number(&n[1], port)}};
+    return lsim_admit_add(a, (struct sk_entry_spec){
+                                 .table = "guarded", .keys = keys, .n_keys = 2, .action = "guard"});
 }
 
+// The rate is that of the ToR's own jobs (docs/manual.md): bursts of 10 ms, at least some dozens of
+// packets.
 static int lsim_admit_register(const struct admit *a, const struct lsim_job *j, uint32_t address,
                                uint16_t port) {
-    struct admit_number n[5];
-    const struct sk_named_value keys[] = {
-        {"ingress_port", lsim_admit_number(&n[0], port)},
-        {"md.tag", "0"},
-        {"hdr.ipv4.src_addr", lsim_admit_number(&n[1], address)},
-        {"protocol", lsim_admit_number(&n[2], PROTOCOL)},
-        {"job", lsim_admit_number(&n[3], j->number)},
-        {"is_ack", "0"}};
+    const uint32_t rate = j->as->rate_mbps * 1000,
+                   burst = j->as->rate_mbps < 10 ? 100 : j->as->rate_mbps * 10;
+    struct admit_number n[6];
+    const char *kbps = lsim_admit_number(&n[0], rate), *kbits = lsim_admit_number(&n[1], burst);
+    const struct sk_named_value keys[] = {{"ingress_port", lsim_admit_number(&n[2], port)},
+                                          {"md.tag", "0"},
+                                          {"hdr.ipv4.src_addr", lsim_admit_number(&n[3], address)},
+                                          {"protocol", lsim_admit_number(&n[4], PROTOCOL)},
+                                          {"job", lsim_admit_number(&n[5], j->number)},
+                                          {"is_ack", "0"}};
+    const struct sk_named_value meter[] = {{"$METER_SPEC_CIR_KBPS", kbps},
+                                           {"$METER_SPEC_PIR_KBPS", kbps},
+                                           {"$METER_SPEC_CBS_KBITS", kbits},
+                                           {"$METER_SPEC_PBS_KBITS", kbits}};
     return lsim_admit_add(a, (struct sk_entry_spec){.table = "registered",
                                                     .keys = keys,
                                                     .n_keys = 6,
-                                                    .action = "libra"});
+                                                    .action = "libra",
+                                                    .args = meter,
+                                                    .n_args = rate ? 4 : 0});
 }
 
 static int lsim_admit_member(const struct admit *a, const struct lsim_job *j, uint32_t worker,

@@ -258,6 +258,11 @@ static int lsim_job_make(struct sim *s, uint32_t i, struct sk_error *err) {
                        "job %s has \"collect\", for which Libra_s is needed: switch %s has a "
                        "\"tor\", and so no Libra_s",
                        j->as->name, s->stations[j->at].as->name);
+    if (j->as->rate_mbps && !lsim_is_admitted(j))
+        return sk_fail(err,
+                       "job %s has a \"rate\", but no \"hot\" parameters at a switch with a "
+                       "\"tor\", whose meters limit what is sent to them",
+                       j->as->name);
     if (lsim_job_layout(j, err) < 0)
         return -1;
     for (uint32_t k = 0; k < j->n_servers; k++) {

@@ -81,7 +81,7 @@ struct lsim_job {
     uint32_t n_workers;
     struct lsim_server servers[LSIM_SERVERS];
     uint32_t n_servers, n_batches;
-    uint32_t at; // the switch that has the address
+    uint32_t at;        // the switch that has the address
     uint32_t cell_base; // of one that is admitted by entries
     bool failed, over, tagged;
     bool added;    // to Libra_s, or admitted by entries, once

@@ -2,8 +2,8 @@
 //
 // libra: jobs of Libra in a simulated network: workers that push batches of sparse gradients,
 // servers with the cold rest, switches with p4/libra and Libra_s at their CPU ports, and a
-// controller that moves the jobs to a standby. Or without Libra_s, beside jobs of other protocols on
-// a ToR with p4/rack/with_libra.p4.
+// controller that moves the jobs to a standby. Or without Libra_s, beside jobs of other protocols
+// on a ToR with p4/rack/with_libra.p4.
 //
 // The sums are checked when the job is over. A push of a batch to one place (the switch, a server)
 // is certain from its acknowledgement on, and possible before: each certain one must be in the sum

@@ -50,7 +50,8 @@ static int lsim_switch_layout(void *aux, const char *name, struct libra_layout *
 
 struct libra_s *lsim_switch(const struct sim *s, uint32_t station) {
     const struct sim_node *n = s->stations[station].node;
-    const bool its = n && n->sw && n->cpu && n->cpu->on && n->cpu->program.frame == lsim_switch_frame;
+    const bool its =
+        n && n->sw && n->cpu && n->cpu->on && n->cpu->program.frame == lsim_switch_frame;
     return its ? n->cpu->program.aux : NULL;
 }
 
@@ -83,8 +84,7 @@ json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n) {
         json_array_append_new(servers, lsim_switch_member(n, j->servers[k].station, true));
     return json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o}", "op", "job.add", "name", j->as->name,
                      "layout", j->as->name, "parameters", (json_int_t)j->as->parameters, "cells",
-                     (int)lsim_cells(j), "workers", workers,
-                     "servers", servers);
+                     (int)lsim_cells(j), "workers", workers, "servers", servers);
 }
 
 static int lsim_switch_add_job(struct lsim_job *j, struct sim_node *n, struct libra_s *l,
