@@ -195,8 +195,20 @@ static int lsim_admit_fill(void *aux, const char *table, const char *action, con
     return sk_control_table_fill(a->st->node->sw, table, action, values, n, -1, a->err);
 }
 
+// A register of cells, and the pipe that has it.
+static int lsim_admit_find(const struct sk_switch *sw, unsigned r, struct sk_object *cells,
+                           struct sk_pipe_list *pipes, struct sk_error *err) {
+    char name[48];
+    snprintf(name, sizeof name, "lane%u.cells%u", r % 2, r / 2);
+    if (sk_find_object(sw, SK_REGISTER, name, cells, err) < 0 ||
+        sk_find_pipes(sw, cells, -1, pipes, err) < 0)
+        return -1;
+    return pipes->n == 1 ? 0 : sk_fail(err, "register '%s' is in several pipes", name);
+}
+
 static int lsim_admit_begin(struct admit *a) {
-    struct sk_object table;
+    struct sk_object table, cells;
+    struct sk_pipe_list pipes;
     struct sk_error ignored;
     if (a->begun)
         return 0;
@@ -206,6 +218,9 @@ static int lsim_admit_begin(struct admit *a) {
                        "a switch with a \"tor\" has no Libra_s: it takes jobs of Libra by the "
                        "table '%s' of p4/rack/with_libra.p4, which its program lacks",
                        MEMBERS);
+    for (unsigned r = 0; r < LIBRA_PLACES; r++)
+        if (lsim_admit_find(a->st->node->sw, r, &cells, &pipes, a->err) < 0)
+            return -1;
     return libra_adder_fill(libra_adder(), lsim_admit_fill, a) ||
                    lsim_admit_guard(a, a->st->ip, LIBRA_PORT)
                ? -1
@@ -253,14 +268,12 @@ int lsim_admit(struct sim_station *st, struct sk_error *err) {
 static char *lsim_admit_read(const struct lsim_job *j, unsigned r) {
     struct sk_switch *sw = j->sim->stations[j->here].node->sw;
     const uint32_t n = lsim_cells(j);
-    char name[48], *text = malloc(8 * (size_t)n + 1);
+    char *text = malloc(8 * (size_t)n + 1);
     struct sk_object cells;
     struct sk_pipe_list pipes;
     struct sk_error err;
-    snprintf(name, sizeof name, "lane%u.cells%u", r % 2, r / 2);
-    if (!text || sk_find_object(sw, SK_REGISTER, name, &cells, &err) < 0 ||
-        sk_find_pipes(sw, &cells, -1, &pipes, &err) || pipes.n != 1)
-        abort(); // it has been admitted there
+    if (!text || lsim_admit_find(sw, r, &cells, &pipes, &err) < 0)
+        abort(); // it has been found before
     for (uint32_t i = 0; i < n; i++)
         snprintf(text + 8 * (size_t)i, 9, "%08x",
                  (uint32_t)cells.desc->register_read(sk_switch_pipe(sw, pipes.list[0]), cells.index,
