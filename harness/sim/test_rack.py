@@ -125,7 +125,7 @@ class Rack(unittest.TestCase):
             s = scenario(names, narrow={port: 10000}, rates={other: rate}, late=[name])
             for job in s["jobs"]:
                 if job["name"] == other and other in names:
-                    job["work"].update({"batches": 600} if job["protocol"] == "libra" else {"count": 50})
+                    job["work"].update({"batches": 600} if job["protocol"] == "libra" else {"count": 26})
                 elif job["name"] == name and job["protocol"] == "switchml":
                     job["work"].update({"count": 10})
             return self.took(self.sim(s))[name] - 1000 * LATE_MS

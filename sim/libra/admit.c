@@ -233,7 +233,7 @@ static int lsim_admit_job(struct admit *a, struct lsim_job *j) {
     if (a->cells + lsim_cells(j) > CELLS || a->records + j->n_workers > RECORDS)
         return sk_fail(a->err,
                        "there is no room: the switch has %u cells in each register and records of "
-                       "%u workers, and with this job %u and %u are wanted",
+                       "%u workers, and with this job %u and %u would be used",
                        CELLS, RECORDS, a->cells + lsim_cells(j), a->records + j->n_workers);
     j->cell_base = a->cells;
     for (uint32_t w = 0; w < j->n_workers; w++)
