@@ -414,10 +414,13 @@ static void write_tree(struct writer *w, const struct sim_job *job, uint32_t ser
 
 // ---- what the scenario says itself ----
 
-// An item of "queues" without a port is for all of them; a port's speed is its link's.
+// An item of "queues" without a port is for all that have a link, whose speed is the link's. Ports
+// that recirculate are as fast as it says, or take no time.
 static void sim_config_spread(const struct writer *w, const json_t *item, json_t *out) {
     const struct sim_node *n = w->st->node;
     const json_t *one = json_object_get(item, "port");
+    if (one && sk_port_is_internal((unsigned)json_integer_value(one), false))
+        json_array_append_new(out, json_deep_copy(item));
     for (size_t i = 0; i < n->n_ports; i++) {
         if (one && json_integer_value(one) != n->ports[i].dev_port)
             continue;

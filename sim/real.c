@@ -8,6 +8,9 @@
 int real_refuses(const struct scenario *sc, struct sk_error *err) {
     if (sc->controller)
         return sk_fail(err, "its controller of Libra runs in virtual time only");
+    if (libra_is_at_a_tor(sc))
+        return sk_fail(err, "its jobs of Libra are at a switch with a \"tor\", whose control plane "
+                            "does not admit them: they run in virtual time only");
     for (size_t i = 0; i < sc->n_faults; i++)
         if (sc->faults[i].kind == SCN_SLOW_CPU)
             return sk_fail(err, "\"slow_cpu\": the CPU of a running switch is as fast as it is");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "compiler/base/share.h"
+#include "pipeline/abi.h"
 #include "sim/scenario_impl.h"
 
 #define LONGEST_FRAME 1538 // with all that is around it on the wire
@@ -156,7 +157,7 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
     scenario_topology_read_line(&m, otherwise, line);
 }
 
-// A port's speed is its link's.
+// A port's speed is its link's; ports that recirculate have no link.
 static void read_queues(const struct sk_at *config) {
     const struct sk_at queues = sk_at_member(config, "queues");
     for (size_t i = 0; i < sk_at_length(&queues); i++) {
@@ -164,10 +165,9 @@ static void read_queues(const struct sk_at *config) {
         const struct sk_at speed = sk_at_member(&item, "speed"), port = sk_at_member(&item, "port");
         if (!json_is_object(item.value))
             sk_at_fail(&item, "must be an object");
-        if (speed.value)
+        const uint64_t number = port.value ? sk_at_number(&port, true, 511) : 0;
+        if (speed.value && !(port.value && sk_port_is_internal((unsigned)number, false)))
             sk_at_fail(&speed, "is that of the port's link, which the topology says");
-        if (port.value)
-            sk_at_number(&port, true, 511);
     }
 }
 

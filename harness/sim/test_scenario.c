@@ -223,6 +223,14 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          "jobs[1]: there are two jobs 'job0'"},
         {"{" RACK ", \"controller\": {\"switch\": \"s0\", \"standby\": \"s0\"}}",
          "controller.standby: is the switch itself"},
+        {"{\"topology\": {\"kind\": \"dumbbell\", \"program\": \"switchml\", \"switch\": "
+         "{\"config\":"
+         " {\"tor\": {}}}}, \"controller\": {\"switch\": \"s0\", \"standby\": \"s1\"}}",
+         "controller.switch: has a \"tor\", and so no Libra_s that could move jobs"},
+        {"{\"topology\": {\"kind\": \"rack\", \"program\": \"switchml\", \"hosts\": 3, \"switch\":"
+         " {\"config\": {\"queues\": [{\"port\": 68, \"speed\": 100}, {\"port\": 72, \"speed\":"
+         " 100}]}}}}",
+         "topology.switch.config.queues[1].speed: is that of the port's link"},
         {"{" RACK ", \"faults\": [{\"kind\": \"migrate\"}]}",
          "faults[0]: the scenario has no \"controller\" that could move jobs"},
         {"{" RACK ", \"faults\": [{\"kind\": \"slow_cpu\", \"service_us\": 0}]}",

@@ -30,6 +30,10 @@ uint32_t lsim_server_of(const struct lsim_job *j, uint64_t key) {
     return s;
 }
 
+uint32_t lsim_cells(const struct lsim_job *j) {
+    return (j->as->hot + LIBRA_PLACES - 1) / LIBRA_PLACES;
+}
+
 static double lsim_job_uniform(void *random) {
     return ((double)(sim_random_next(random) >> 11) + 0.5) * 0x1p-53;
 }
@@ -249,6 +253,16 @@ static int lsim_job_make(struct sim *s, uint32_t i, struct sk_error *err) {
     j->n_servers = (uint32_t)j->as->n_servers;
     j->tagged = !j->as->floats && j->n_workers <= LSIM_TAGS && j->n_batches < 1u << LSIM_TAG_BITS;
     j->at = j->as->at == SCN_NONE ? switch_of(s, j->workers[0].station) : j->as->at;
+    if (lsim_is_admitted(j) && j->as->collects)
+        return sk_fail(err,
+                       "job %s has \"collect\", for which Libra_s is needed: switch %s has a "
+                       "\"tor\", and so no Libra_s",
+                       j->as->name, s->stations[j->at].as->name);
+    if (j->as->rate_mbps && !lsim_is_admitted(j))
+        return sk_fail(err,
+                       "job %s has a \"rate\", but no \"hot\" parameters at a switch with a "
+                       "\"tor\", whose meters limit what is sent to them",
+                       j->as->name);
     if (lsim_job_layout(j, err) < 0)
         return -1;
     for (uint32_t k = 0; k < j->n_servers; k++) {

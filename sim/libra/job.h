@@ -81,10 +81,11 @@ struct lsim_job {
     uint32_t n_workers;
     struct lsim_server servers[LSIM_SERVERS];
     uint32_t n_servers, n_batches;
-    uint32_t at; // the switch that has the address
+    uint32_t at;        // the switch that has the address
+    uint32_t cell_base; // of one that is admitted by entries
     bool failed, over, tagged;
-    bool added;    // to Libra_s, once
-    uint32_t here; // the switch whose Libra_s has it; SCN_NONE: none
+    bool added;    // to Libra_s, or admitted by entries, once
+    uint32_t here; // the switch that has it; SCN_NONE: none
     uint64_t value_seed, start_ns;
     uint32_t window, window_max;
     uint64_t rto_initial, rto_min, rto_max, hard_limit;
@@ -107,6 +108,7 @@ struct sim_libra {
 struct lsim_job *lsim_job_numbered(const struct sim *s, uint32_t i);
 uint64_t lsim_key(const struct lsim_job *j, uint64_t rank); // the parameter of this heat
 uint32_t lsim_server_of(const struct lsim_job *j, uint64_t key);
+uint32_t lsim_cells(const struct lsim_job *j); // in each of the switch's registers
 // The ranks of a batch, rising; 'ranks' has room for as->draws.
 size_t lsim_ranks(const struct lsim_job *j, uint32_t worker, uint32_t batch, uint64_t *ranks);
 uint32_t lsim_integer(const struct lsim_job *j, uint32_t worker, uint32_t batch, uint64_t rank);
@@ -115,6 +117,7 @@ void lsim_finished(struct lsim_worker *w);
 void lsim_failed(struct lsim_worker *w, const char *why);
 
 // member.c
+uint16_t lsim_worker_port(const struct lsim_job *j); // UDP: from which workers send to the switch
 struct lsim_app *lsim_worker_app(struct lsim_worker *w);
 struct lsim_app *lsim_server_app(struct lsim_server *sv, struct sk_error *err);
 struct libra_server *lsim_server_state(const struct lsim_server *sv); // null: not there
@@ -128,6 +131,14 @@ struct libra_s *lsim_switch(const struct sim *s, uint32_t station); // null: non
 json_t *lsim_ask(struct libra_s *l, json_t *request, struct sk_error *err);
 // The request job.add of the job at this switch.
 json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n);
+
+// admit.c
+// Whether it is admitted by entries: its switch has a "tor", and no Libra_s.
+bool lsim_is_admitted(const struct lsim_job *j);
+// Writes the entries of such jobs of this switch that had none; 0, or negative with a sentence.
+int lsim_admit(struct sim_station *st, struct sk_error *err);
+// Of a job that is at its switch: what "registers" of libra.save is; a new reference.
+json_t *lsim_admitted_cells(const struct lsim_job *j);
 
 // controller.c
 void lsim_control_make(struct sim *s);

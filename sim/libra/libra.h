@@ -2,7 +2,8 @@
 //
 // libra: jobs of Libra in a simulated network: workers that push batches of sparse gradients,
 // servers with the cold rest, switches with p4/libra and Libra_s at their CPU ports, and a
-// controller that moves the jobs to a standby.
+// controller that moves the jobs to a standby. Or without Libra_s, beside jobs of other protocols
+// on a ToR with p4/rack/with_libra.p4.
 //
 // The sums are checked when the job is over. A push of a batch to one place (the switch, a server)
 // is certain from its acknowledgement on, and possible before: each certain one must be in the sum
@@ -28,6 +29,7 @@
 //     job.c          jobs and their workers
 //     member.c       workers and servers as apps of their hosts
 //     switch.c       Libra_s at a switch's CPU port
+//     admit.c        the entries of jobs on a ToR
 //     controller.c   the controller
 //     sums.c         what the sums must be
 //     result.c       the results of a job
@@ -36,12 +38,14 @@
 
 #include "sim/sim.h"
 
+// Whether a job has hot parameters at a switch with a "tor".
+bool libra_is_at_a_tor(const struct scenario *sc);
 // 0, or negative with a sentence.
 int libra_make(struct sim *s, struct sk_error *err);
 void libra_free(struct sim *s);
 
-// The switch is configured, or loses what it has. Libra_s runs there if its program is p4/libra and
-// a job has hot parameters.
+// The switch is configured, or loses what it has. If a job has hot parameters there, Libra_s runs
+// there; on a switch with a "tor" the job's entries are written instead.
 int libra_start(struct sim_station *st, struct sk_error *err);
 void libra_stop(struct sim_station *st);
 // Whether Libra_s itself tells the switch 'st' where frames for the station go.

@@ -12,7 +12,7 @@
 
 #define PORTS         0xc200u // UDP: 32 of each job
 #define JOIN_NS       UINT64_C(1000000)
-#define GENERATION    (1u << 20) // sequence numbers to servers that a worker's incarnation may use
+#define GENERATION    (1u << 20) // sequence numbers that a worker's incarnation may use by itself
 #define MEMBER_STANDS "no progress within the hard limit, or what it had pushed is lost"
 #define UDP_AT        34u
 #define LIBRA_AT      42u
@@ -46,6 +46,10 @@ static uint16_t lsim_member_port(const struct lsim_job *j, unsigned link) {
     return (uint16_t)(PORTS + 32u * (j->number - 1u) + link);
 }
 
+uint16_t lsim_worker_port(const struct lsim_job *j) {
+    return lsim_member_port(j, 0);
+}
+
 static struct sk_endpoint lsim_member_end(const struct sim *s, uint32_t station, uint16_t port) {
     struct sk_endpoint end = {.port = port, .ip = s->stations[station].ip};
     memcpy(end.mac, s->stations[station].mac, sizeof end.mac);
@@ -64,7 +68,7 @@ static struct libra_worker_config lsim_member_config(const struct lsim_job *j, u
                  .number = number,
                  .epoch = 1},
         .cold = link > 0,
-        .cpu = link == 0,
+        .cpu = link == 0 && !lsim_is_admitted(j),
         .floats = j->as->floats,
         .first_sequence = first,
         .window = j->window,
@@ -477,10 +481,13 @@ struct lsim_app *lsim_worker_app(struct lsim_worker *w) {
     struct lsim_app *a = lsim_member_new(w->job);
     a->worker = w;
     a->flow = lsim_member_config(w->job, w->station, (uint16_t)w->rank, 0, 1).flow;
-    a->joins = w->job->as->hot > 0;
+    const uint32_t first = 1 + w->incarnation * GENERATION;
+    a->joins = w->job->as->hot > 0 && !lsim_is_admitted(w->job);
     a->join_at = w->ready_at;
+    if (lsim_is_admitted(w->job))
+        lsim_member_open_link(a, 0, first);
     for (unsigned s = 0; s < w->job->n_servers; s++)
-        lsim_member_open_link(a, s + 1, 1 + w->incarnation * GENERATION);
+        lsim_member_open_link(a, s + 1, first);
     return a;
 }
 
@@ -497,7 +504,8 @@ static int lsim_member_open_server(struct lsim_app *a, uint32_t first, struct sk
     const struct lsim_server *sv = a->server;
     const uint64_t all = (uint64_t)j->as->parameters, each = all / j->n_servers,
                    more = all % j->n_servers, s = sv->number;
-    const bool hot = j->as->hot > 0 && j->as->floats;
+    // where no Libra_s passes on what is left of a push, no hot pair comes to a server
+    const bool hot = j->as->hot > 0 && j->as->floats && !lsim_is_admitted(j);
     const char *why = "no memory";
     struct libra_server_config c = {
         .self = lsim_member_end(j->sim, sv->station, LIBRA_COLD_PORT),
@@ -522,7 +530,7 @@ struct lsim_app *lsim_server_app(struct lsim_server *sv, struct sk_error *err) {
     const struct lsim_job *j = sv->job;
     a->server = sv;
     a->flow = lsim_member_config(j, sv->station, (uint16_t)(j->n_workers + sv->number), 0, 1).flow;
-    a->joins = j->as->hot > 0 && j->as->floats;
+    a->joins = j->as->hot > 0 && j->as->floats && !lsim_is_admitted(j);
     if (a->joins || lsim_member_open_server(a, 1, err) == 0)
         return a;
     lsim_member_free(&a->app);

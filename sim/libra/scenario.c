@@ -14,6 +14,7 @@
 #define MEMBERS    64u     // nor the records of p4/libra
 #define HOT        262144u // cells of p4/libra
 #define PARAMETERS 2e9
+#define RATE       100000u // Mbit/s
 
 static void lsim_scenario_read_work(const struct scenario *s, const struct sk_at *at,
                                     struct scn_libra *j) {
@@ -101,9 +102,10 @@ static void lsim_scenario_read_members(const struct scenario *s, const struct sk
 }
 
 void scn_read_libra(struct scenario *s, const struct sk_at *at, size_t i) {
-    static const char *const keys[] = {
-        "name",   "protocol",   "workers", "servers",    "switch",     "hot",           "work",
-        "window", "window_max", "rto_us",  "rto_min_us", "rto_max_us", "hard_limit_ms", NULL};
+    static const char *const keys[] = {"name",          "protocol", "workers",    "servers",
+                                       "switch",        "hot",      "work",       "window",
+                                       "window_max",    "rto_us",   "rto_min_us", "rto_max_us",
+                                       "hard_limit_ms", "rate",     NULL};
     if (!s->libra)
         s->libra = scn_keep(at, 64, sizeof *s->libra); // as many jobs as a scenario has
     struct scn_libra *j = &s->libra[s->n_libra++];
@@ -116,6 +118,7 @@ void scn_read_libra(struct scenario *s, const struct sk_at *at, size_t i) {
         sk_at_fail(at, "a job's name has at most 60 characters");
     j->at = where.value ? scn_station_named(s, &where, false, true) : SCN_NONE;
     j->hot = scn_whole(at, "hot", 0, HOT, 0);
+    j->rate_mbps = scn_whole(at, "rate", 0, RATE, 0);
     lsim_scenario_read_members(s, at, j);
     lsim_scenario_read_work(s, at, j);
     lsim_scenario_read_hosts(at, j);
@@ -143,6 +146,8 @@ void scn_read_controller(struct scenario *s, const struct sk_at *root) {
     sk_at_keys(&at, keys);
     c->from = scn_station_named(s, &from, false, true);
     c->standby = scn_station_named(s, &standby, false, true);
+    if (c->from != SCN_NONE && s->stations[c->from].tor)
+        sk_at_fail(&from, "has a \"tor\", and so no Libra_s that could move jobs");
     if (c->from == c->standby)
         sk_at_fail(&standby, "is the switch itself");
     c->heartbeat_ns = scn_number(&at, "heartbeat_us", 10, MAX_US, 1000) * 1000;

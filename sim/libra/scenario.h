@@ -13,8 +13,9 @@ struct scn_libra {
     struct sim_range worker_count; // so many of the hosts that are not servers, the first ones
     uint32_t *servers;
     size_t n_servers;
-    uint32_t at;  // the switch; SCN_NONE: the first worker's
-    uint32_t hot; // parameters; 0: servers have them all, and the switch none
+    uint32_t at;        // the switch; SCN_NONE: the first worker's
+    uint32_t hot;       // parameters; 0: servers have them all, and the switch none
+    uint32_t rate_mbps; // that each worker may send to the switch; 0: no limit
     // work
     double parameters, skew; // n and s of Zipf's law
     uint32_t draws;          // features of a batch, doubles among them

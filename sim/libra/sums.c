@@ -212,6 +212,8 @@ static void lsim_sums_check_others(struct sums *s) {
 }
 
 static json_t *lsim_sums_registers(struct lsim_job *j) {
+    if (lsim_is_admitted(j))
+        return j->here == SCN_NONE ? NULL : lsim_admitted_cells(j);
     const struct sim_real *real = j->sim->real;
     struct libra_s *l = j->here == SCN_NONE || real ? NULL : lsim_switch(j->sim, j->here);
     struct sk_error err;

@@ -50,7 +50,9 @@ static int lsim_switch_layout(void *aux, const char *name, struct libra_layout *
 
 struct libra_s *lsim_switch(const struct sim *s, uint32_t station) {
     const struct sim_node *n = s->stations[station].node;
-    return n && n->sw && n->cpu && n->cpu->on ? n->cpu->program.aux : NULL;
+    const bool its =
+        n && n->sw && n->cpu && n->cpu->on && n->cpu->program.frame == lsim_switch_frame;
+    return its ? n->cpu->program.aux : NULL;
 }
 
 json_t *lsim_ask(struct libra_s *l, json_t *request, struct sk_error *err) {
@@ -82,8 +84,7 @@ json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n) {
         json_array_append_new(servers, lsim_switch_member(n, j->servers[k].station, true));
     return json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o}", "op", "job.add", "name", j->as->name,
                      "layout", j->as->name, "parameters", (json_int_t)j->as->parameters, "cells",
-                     (int)((j->as->hot + LIBRA_PLACES - 1) / LIBRA_PLACES), "workers", workers,
-                     "servers", servers);
+                     (int)lsim_cells(j), "workers", workers, "servers", servers);
 }
 
 static int lsim_switch_add_job(struct lsim_job *j, struct sim_node *n, struct libra_s *l,
@@ -101,7 +102,8 @@ static int lsim_switch_add_job(struct lsim_job *j, struct sim_node *n, struct li
 
 static bool lsim_switch_is_hot(const struct sim *s, uint32_t station) {
     for (size_t i = 0; i < s->libra->n; i++)
-        if (s->libra->jobs[i].as->hot && s->libra->jobs[i].at == station)
+        if (s->libra->jobs[i].as->hot && s->libra->jobs[i].at == station &&
+            !lsim_is_admitted(&s->libra->jobs[i]))
             return true;
     return false;
 }
@@ -191,7 +193,7 @@ int libra_start(struct sim_station *st, struct sk_error *err) {
     struct sim_node *n = st->node;
     const uint32_t address = lsim_switch_address(n->sim, st->id);
     if (address == SCN_NONE)
-        return 0;
+        return st->as->tor ? lsim_admit(st, err) : 0;
     if (!n->cpu)
         n->cpu = cpu_new(n, st->as, n->sim->seed);
     libra_stop(st);
@@ -208,9 +210,11 @@ int libra_start(struct sim_station *st, struct sk_error *err) {
 
 void libra_stop(struct sim_station *st) {
     struct sim_node *n = st->node;
-    if (!n->cpu || !n->cpu->on)
+    const bool tor = st->as->tor; // what is at its CPU port is not Libra's
+    if (!tor && (!n->cpu || !n->cpu->on))
         return;
-    cpu_off(n->cpu);
+    if (!tor)
+        cpu_off(n->cpu);
     for (size_t i = 0; i < n->sim->libra->n; i++)
         if (n->sim->libra->jobs[i].here == st->id)
             n->sim->libra->jobs[i].here = SCN_NONE;

@@ -526,10 +526,16 @@ class Lab(unittest.TestCase):
         broken = self.folder + "/broken.json"
         with open(broken, "w") as f:
             f.write('{"name": 3}')
+        at_a_tor = self.folder + "/tor.json"
+        with open(at_a_tor, "w") as f:
+            json.dump({"topology": {"kind": "rack", "program": os.path.abspath("p4/rack/with_libra.p4"), "hosts": 3,
+                                    "switch": {"config": {"tor": {}}}},
+                       "jobs": [{"protocol": "libra", "hot": 16, "servers": ["h0"], "work": {"values": "floats"}}]}, f)
         for words, status, sentence in [
                 (["up"], 2, "up needs one scenario file"),
                 (["up", "/no/such/file.json"], 2, "No such file"),
                 (["up", broken], 2, "broken.json"),
+                (["up", at_a_tor], 2, 'jobs of Libra are at a switch with a "tor"'),
                 (["up", libra], 2, "controller of Libra runs in virtual time only"),
                 (["up", "--name", "../x", libra], 2, "is not a name"),
                 (["up", "--slower", "0", libra], 2, "is not a number"),
