@@ -386,10 +386,13 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
 #elif defined(WITH_LEVELS)
 #include "levels_steps.p4"
 #else
+// What comes by RoCE has no SwitchML header between passes.
 #ifdef WITH_ROCE
-#define SIZE hdr.bridge.size
+#define SIZE          hdr.bridge.size
+#define IS_COLLECTIVE (hdr.bridge.collective != 0)
 #else
-#define SIZE hdr.switchml.size
+#define SIZE          hdr.switchml.size
+#define IS_COLLECTIVE (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE)
 #endif
 control Steps(inout headers_t hdr, inout ingress_metadata_t md,
               in ingress_intrinsic_metadata_t ig_intr_md,
@@ -599,7 +602,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     apply {
         if (md.no_audience) {
             refuse(drop_reason_t.NO_AUDIENCE);
-        } else if (hdr.bridge.collective != 0 &&
+        } else if (IS_COLLECTIVE &&
                    (md.op == op_t.CONSUME || md.op == op_t.DUPLICATE)) {
             collective_steps.apply();
         } else {
