@@ -305,7 +305,7 @@ def collectives(elements, ports):
             for w in order:
                 put(w, 4, vector(n, elements) if w == root else elements, 32 + root, w == root)
             uses[4] = n + 1
-        for w in range(3):  # nobody has or gets any
+        for w in (0, 1, 1, 0, 2):  # nobody has or gets any; two come again while one is missing
             put(w, 4, elements, 64, True, exponent=5 * w)
         for w in (2, 2, 1, 0):  # all, in the slot whose other version has other sums
             net.send(job, w, 4, 1, vector(70 + w, elements))
