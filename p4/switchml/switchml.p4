@@ -96,6 +96,11 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.setValid();
         hdr.bridge.op = op_t.RESULT;
         hdr.bridge.unicast = FROM_ABOVE;
+        hdr.bridge.num_workers = 0;
+        hdr.bridge.above = 0;
+        hdr.bridge.rid = 0;
+        hdr.bridge.port = 0;
+        hdr.bridge.worker_bit = 0;
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
         hdr.bridge.group = group;
     }
