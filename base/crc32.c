@@ -4,7 +4,7 @@
 // Intel 2009): what was read so far is a polynomial of which only the remainder counts. 128 bits of
 // it, moved up by d bits, are worth 64 times 33 bits for each half, if the half is multiplied by
 // x^(d +- 32) modulo the polynomial. So a block is folded into one that is d bits later. At the end
-// 16 bytes are left, which are folded to 8, with 4 zeros behind them. The remainder of those is
+// 16 bytes are left. They are folded to 8, with 4 zeros after them. The remainder of those is
 // found by Barrett's method, with two multiplications more.
 #include "base/crc32.h"
 

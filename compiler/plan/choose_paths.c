@@ -84,7 +84,7 @@ static bool begins_longer(const struct plan *plan, const struct plan_paths *p, s
 
 // Of many paths those that go to an end: where a parser looks at each of a packet's elements, the
 // others are of packets that it found fault with. Then of the others the shortest, as far as there
-// is room: they are of packets that are none of the program's business. False: there are more than
+// is room: they are of packets that the program does not handle. False: there are more than
 // 'n' of the first, and it is not known which are the usual ones; or the gress takes notes, so that
 // most packets are replayed and the others are of any kind.
 static bool choose_whole(const struct plan *plan, const struct plan_paths *p, size_t n,

@@ -133,8 +133,8 @@ static void job_join_above(struct sessions_job *j) {
     j->joins_above = true;
 }
 
-// A number that packets have 8 bits for, and 0 is none. With another one the switch above is not
-// of this kind.
+// Packets have 8 bits for the number, and 0 means that there is none. With another number the
+// switch above is not of this kind.
 static bool job_is_number(uint16_t session) {
     return session >= 1 && session <= 255;
 }
