@@ -501,7 +501,8 @@ static void expect_refusal(struct gather *g, struct session_message m, const cha
     assert_string_equal(sentence, a.text);
 }
 
-// Two of a job's five workers and a switch: members by number, in words, and numbers that are no member's.
+// Two of a job's five workers and a switch: members by number, in words, and numbers
+// that are no member's.
 static void test_workers_and_switches(void **unused) {
     const struct gather_config c = {.protocol = SESSION_SWITCHML,
                                     .job = 9,
