@@ -21,18 +21,19 @@ class Passes:
         case.derived = "computed by the model in switchml_pass_model.py"
 
     def inject(self, pipe, op, w, slot, elements, version=0, seed=0, exponents=None, unicast=0, of=None, taken=0,
-               code=None, bits=0, length=None, at_brief=False):
+               code=None, bits=0, length=None, at_brief=False, kind=1, group=None):
         """Worker w's packet enters a pipe as if the pass before had made it. Of its elements so many times 64 have been
         'taken' out; its size says 'code', its bridge header that the job is 'of' so many workers, and has further
-        'bits' in the cell."""
+        'bits' in the cell. 'kind' is the packet's type, and 'group' who gets elements."""
         job = self.job
         values = vector(seed + 7 * w + slot, elements)
         frame = bytearray(job.packet(w, slot, version, values, exponents or (w - slot, 3 * w), tsi=slot))
+        frame[42] = kind << 4 | frame[42] & 15
         del frame[HEADERS:HEADERS + 256 * taken]
         if code is not None:
             frame[42] = frame[42] & 0xF8 | code
         bridge = Bridge(op, unicast, len(job.ports) if of is None else of, version << 15 | bits | job.base + slot,
-                        job.group, job.rid(w), job.ports[w], 1 << job.bits[w], pad=0xA5,
+                        job.group if group is None else group, job.rid(w), job.ports[w], 1 << job.bits[w], pad=0xA5,
                         brief_group=job.group)
         frame = bytes(frame[:length])
         self.net.case.receive(brief(pipe) if at_brief else recirculation(pipe), bridge.bytes() + frame)
@@ -97,6 +98,23 @@ def in_later_pipes(workers):
 
 for n in (1, 2):
     in_later_pipes(n)
+
+
+@case("switchml/pass_collective", PROGRAM)
+def pass_collective(c):
+    """CONSUME of collective operations whose elements nobody gets, in each pipe and size: the last pipe of the size begins
+    a result without elements, with the exponents of its own; a repetition gets them if it asks for them."""
+    c.crosses = True
+    passes, slot = Passes(c, job_of(3)), 0
+    for elements in ELEMENTS.values():
+        for pipe in PIPES:
+            taken = min(pipe, max(elements // 64, 1) - 1)
+            for workers in range(1, 4):
+                # what a later packet says about how many there are does not matter
+                for n, w in enumerate((*range(workers), workers - 1, 0)):
+                    passes.inject(pipe, CONSUME, w, slot, elements, of=workers if n == 0 else 1, taken=taken,
+                                  kind=12 + w % 2, group=0, exponents=(slot - w, 0))
+                slot += 1
 
 
 @case("switchml/pass_unknown_size", PROGRAM)

@@ -6,7 +6,7 @@ bridge header says, does in that pipe, and then in those that it is sent to.
 import struct
 from dataclasses import dataclass
 
-from switchml_model import CONSUMED, DUPLICATE, ELEMENTS, HEADERS, PARSER_ERROR, Model
+from switchml_model import CONSUMED, DUPLICATE, ELEMENTS, HEADERS, PARSER_ERROR, Model, collective
 
 # states, as op_t numbers them
 RELAY, CONSUME = 2, 3
@@ -98,7 +98,11 @@ class PassModel(Model):
         if cell.missing or not elements:
             return pipe, body, self.refuse(DUPLICATE, port) if repeated else ([], [(CONSUMED, port)])
         b.unicast, b.op = int(repeated), READ_NONE if elements == 32 else READ_LOW
-        return pipes - 1, packed(cell.values[32:]) + body[4 * here:], None
+        body = packed(cell.values[32:]) + body[4 * here:]
+        of_all, _, wants_none = collective(head)
+        if of_all and (wants_none if repeated else b.group == 0):
+            return pipe, body, self.inject_brief(pipes - 1, b, head + body)
+        return pipes - 1, body, None
 
     def inject_brief(self, pipe, b, frame):
         """The same from the port of results without elements, of which the second half of 64 is still there."""
