@@ -102,9 +102,32 @@ static double cmd_sim_number(const json_t *o, const char *key) {
     return json_number_value(json_object_get(o, key));
 }
 
+static void print_alarms(const json_t *node, FILE *out) {
+    size_t i;
+    json_t *alarm, *more = json_object_get(node, "more_alarms");
+    json_array_foreach(json_object_get(node, "alarms"), i, alarm) {
+        const char *name;
+        json_t *value;
+        fprintf(out, "switch %s: alarm:", json_string_value(json_object_get(node, "name")));
+        json_object_foreach(alarm, name, value) {
+            char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+            if (text)
+                fprintf(out, " %s %s", name, text);
+            free(text);
+        }
+        fputc('\n', out);
+    }
+    if (more)
+        fprintf(out, "switch %s: %.0f more alarms\n",
+                json_string_value(json_object_get(node, "name")), json_number_value(more));
+}
+
 static void print_summary(const json_t *result, FILE *out) {
     size_t i;
     json_t *job;
+    json_array_foreach(json_object_get(result, "switches"), i, job) {
+        print_alarms(job, out);
+    }
     json_array_foreach(json_object_get(result, "jobs"), i, job) {
         fprintf(out, "%-12s %-10s %2zu workers  %9.3f ms  %8.3f Gbps a worker  %6.0f sent again\n",
                 json_string_value(json_object_get(job, "name")),

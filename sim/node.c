@@ -213,6 +213,7 @@ void node_free(struct sim_node *n) {
     paths_forget(n);
     cpu_free(n->cpu);
     sk_switch_free(n->sw);
+    json_decref(n->alarms);
     free(n->ports);
     free(n);
 }

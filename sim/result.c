@@ -198,6 +198,10 @@ static json_t *node_result(const struct sim_station *st) {
     json_object_set_new(o, "drops", drops);
     if (st->node->cpu)
         json_object_set_new(o, "cpu", cpu_result(st->node->cpu));
+    if (st->node->alarms)
+        json_object_set(o, "alarms", st->node->alarms);
+    if (st->node->more_alarms)
+        sim_result_count(o, "more_alarms", st->node->more_alarms);
     return o;
 }
 

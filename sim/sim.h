@@ -81,6 +81,8 @@ struct sim_port {
     struct sim_link *out;
     uint16_t dev_port;
 };
+#define SIM_ALARMS 100
+
 struct sim_node {
     struct sim *sim;
     struct sk_program *program;
@@ -98,6 +100,8 @@ struct sim_node {
     struct sim_paths *paths;     // sets of next hops that it has; null: none
     struct sim_timer control_timer;
     struct sim_cpu *cpu;           // the program at its CPU port (cpu.h); null: none
+    json_t *alarms;                // a ToR's, in order, the first SIM_ALARMS; null: none
+    uint64_t more_alarms;          // how many were not kept
     struct sk_switch_stats before; // what the switches before the last restart counted
 };
 

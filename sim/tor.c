@@ -42,11 +42,28 @@ static bool sim_tor_link(void *aux, uint16_t port) {
     return true;
 }
 
+// Whoever runs a scenario has to see that a job was refused, or anything else that a ToR complains about.
+static void keep_alarm(struct sim_node *n, const json_t *event) {
+    json_t *alarm;
+    if (!n->alarms)
+        n->alarms = json_array();
+    if (json_array_size(n->alarms) >= SIM_ALARMS) {
+        n->more_alarms++;
+        return;
+    }
+    alarm = json_copy((json_t *)event);
+    json_object_del(alarm, "event");
+    json_object_set_new(alarm, "at_us", json_real((double)n->sim->events.now / 1000));
+    json_array_append_new(n->alarms, alarm);
+}
+
 static void sim_tor_event(void *aux, json_t *event) {
     const struct sim_tor *t = aux;
     const char *alarm = json_string_value(json_object_get(event, "alarm"));
-    if (alarm)
+    if (alarm) {
         sim_trace_add(&t->node->sim->trace, t->node->sim->events.now, t->name, alarm, NULL, 0);
+        keep_alarm(t->node, event);
+    }
     json_decref(event);
 }
 

@@ -80,6 +80,23 @@ class Tor(unittest.TestCase):
         self.assertEqual(received["2 to 0"], 98)
         self.assertEqual(sum(result["switches"][0]["drops"].values()), 2 * 98)
 
+    def test_a_job_that_is_refused(self):
+        """It is an alarm of the switch: in the result, and in what is printed."""
+        scenario = leaf_spine()
+        scenario["topology"]["switches"][0]["config"]["tor"]["jobs"] = [
+            {"name": "j", "protocol": "switchml", "job": 1, "slots": 4, "workers": []}]
+        result = self.sim(scenario)
+        alarms = [s.get("alarms") for s in result["switches"]]
+        self.assertEqual(alarms[1:], [None] * 3)
+        self.assertEqual([(a["alarm"], a["job"], a["at_us"]) for a in alarms[0]], [("job", "j", 0)])
+        self.assertNotEqual(alarms[0][0]["why"], "")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(scenario, f)
+            said = subprocess.run([SILKEN, "sim", path], text=True, capture_output=True, timeout=300, check=True).stdout
+        self.assertIn('switch l0: alarm: alarm "job" job "j" why ', said)
+
     def test_what_is_wrong(self):
         scenario = leaf_spine()
         scenario["topology"]["switches"][1]["config"]["tor"]["links"][0]["port"] = "h9"
