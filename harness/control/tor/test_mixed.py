@@ -177,7 +177,8 @@ class Dlcp(Job):
 class Greedy:
     """A job's only worker, that sends without waiting for anything. The kernel's veth takes as much as the processor gives."""
     SENDS = """if True:
-        import socket, sys
+        import signal, socket, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
         s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         s.bind(("eth0", 0))
         frame, sent = bytes.fromhex(sys.argv[1]), 0
