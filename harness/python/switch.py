@@ -165,11 +165,19 @@ def main():
     p.add_argument("--program", help="P4 program, or a compiled one")
     p.add_argument("command", nargs=argparse.REMAINDER)
     args = p.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and the switch is ended
+
+    def end(*_):
+        sys.exit(128 + signal.SIGTERM)
+    signal.signal(signal.SIGTERM, end)  # and the switch is ended
     with Switch(args.workers, shlex.split(args.silken) if args.silken else None, args.program,
                 f16=args.f16) as switch:
+        came = []  # a command that runs already, and that nobody here knows yet, could not be ended
+        signal.signal(signal.SIGTERM, lambda *_: came.append(True))
         command = subprocess.Popen(args.command, env={**os.environ, **switch.environment()}, start_new_session=True)
         try:
+            signal.signal(signal.SIGTERM, end)
+            if came:
+                end()
             sys.exit(command.wait())
         finally:
             end_session(command)
