@@ -70,7 +70,7 @@ class Client:
         self.requests = queue.Queue() # gRPC still takes from that of a stream before
         stream = self.channel.stream_stream(SERVICE + "StreamChannel", self.serialized,
                                             pb.StreamMessageResponse.FromString)
-        self.responses = stream(iter(self.requests.get, None), timeout=120)
+        self.responses = stream(iter(self.requests.get, None), timeout=600) # a program may be compiled meanwhile
 
     def send(self, **fields):
         self.requests.put(pb.StreamMessageRequest(**fields))
