@@ -20,28 +20,37 @@ static void fuzz_client_message(void *aux, const uint8_t *bytes, size_t length) 
         *sum += bytes[i];
 }
 
-static void fuzz_client_put(int fd, const void *bytes, size_t n) {
-    if (send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+// What a server says. It is sent in one piece: a socket takes many bytes, but only some hundred sends.
+struct fuzz_client_said {
+    size_t n;
+    uint8_t bytes[FUZZ_CLIENT_MOST];
+};
+
+static void fuzz_client_put(struct fuzz_client_said *said, const void *bytes, size_t n) {
+    if (n > sizeof said->bytes - said->n)
         abort();
+    memcpy(said->bytes + said->n, bytes, n);
+    said->n += n;
 }
 
 // A frame for each [type, flags, length] and its bytes.
-static void fuzz_client_frames(int fd, const uint8_t *at, size_t n) {
+static void fuzz_client_frames(struct fuzz_client_said *said, const uint8_t *at, size_t n) {
     static const uint8_t settings[9] = {0, 0, 0, 4, 0, 0, 0, 0, 0};
-    fuzz_client_put(fd, settings, sizeof settings);
+    fuzz_client_put(said, settings, sizeof settings);
     while (n >= 3) {
         const size_t length = at[2] < n - 3 ? at[2] : n - 3;
         const uint8_t type = at[0] % 11, stream = type == 4 || type == 6 || type == 7 ? 0 : 1;
         const uint8_t head[9] = {0, 0, (uint8_t)length, type, at[1], 0, 0, 0, stream};
-        fuzz_client_put(fd, head, sizeof head);
+        fuzz_client_put(said, head, sizeof head);
         if (length)
-            fuzz_client_put(fd, at + 3, length);
+            fuzz_client_put(said, at + 3, length);
         at += 3 + length;
         n -= 3 + length;
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct fuzz_client_said said;
     int ends[2];
     struct sk_error err = {""};
     struct rpc_client_end end;
@@ -50,10 +59,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         abort();
+    said.n = 0;
     if (data[0] % 2)
-        fuzz_client_frames(ends[1], data + 1, size - 1);
-    else if (size > 1)
-        fuzz_client_put(ends[1], data + 1, size - 1);
+        fuzz_client_frames(&said, data + 1, size - 1);
+    else
+        fuzz_client_put(&said, data + 1, size - 1);
+    if (said.n > 0 && send(ends[1], said.bytes, said.n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)said.n)
+        abort();
     shutdown(ends[1], SHUT_WR);
     struct rpc_client *c = rpc_client_of(ends[0], "fuzz", NULL, &err);
     for (int i = 0; i < 2; i++)
