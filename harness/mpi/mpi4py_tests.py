@@ -7,7 +7,7 @@
 DIR is a tree of mpi4py's sources, of the version that is installed; without it Debian's source package is fetched
 (harness/debian_source.sh). Each file of tests whose name contains one of the words is a job of N ranks (4), whose
 calls of SILKEN_MPI_MIN_BYTES (4 here) or more go through a switch. A test has passed when it has at all ranks. How many
-calls went through the switch is printed beside it. S seconds (120) end a job that hangs; test_spawn and test_dynproc,
+calls went through the switch is printed beside it. S seconds (600) end a job that hangs; test_spawn and test_dynproc,
 which start further jobs, are left out.
 """
 import argparse
@@ -88,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source")
     parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("words", nargs="*")
     args = parser.parse_args()
     good, calls_of, lost = {way: 0 for way in WAYS}, {way: 0 for way in WAYS}, []
