@@ -7,6 +7,7 @@ interfaces of the kernel's, in a network namespace of the test's own.
         sw.ask("port.add", port=3, device="net_ring0")
         sw.refused("port.add", port=3, device="x")      # the sentence
 """
+import atexit
 import errno
 import json
 import os
@@ -29,6 +30,7 @@ def inside(file):
     for flags in ("-n", "-rn"):
         if subprocess.run(["unshare", flags, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             os.environ["LIVE_INSIDE"] = "yes"
+            atexit._run_exitfuncs() # pylint: disable=protected-access # exec does not: folders of stubs would stay
             os.execvp("unshare", ["unshare", flags, sys.executable, file, *sys.argv[1:]])
     os.environ["LIVE_INSIDE"] = "no"
 
