@@ -197,13 +197,13 @@ class Run:
 
     @contextlib.contextmanager
     def slowed(self):
-        """It runs for 10 of each 100 ms."""
+        """It runs for 5 of each 100 ms."""
         done = threading.Event()
 
         def turns():
-            while not done.wait(0.01):
+            while not done.wait(0.005):
                 self.process.send_signal(signal.SIGSTOP)
-                done.wait(0.09)
+                done.wait(0.095)
                 self.process.send_signal(signal.SIGCONT)
 
         thread = threading.Thread(target=turns)
