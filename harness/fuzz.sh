@@ -66,6 +66,9 @@ seed() { # TARGET FOLDER
             printf 'Out[1]: '"'"'[{"table_name": "r", "key": {"$REGISTER_INDEX": {"value": 1}}, "data": {"f": [1, 2], "is_default_entry": true}}]'"'"'' >"$2/seed-shown"
             printf '{"silken_twin": 1, "program": "p", "table": "t", "unread": "no"}' >"$2/seed-unread" ;;
         fuzz_reply) python3 harness/twin/fuzz_seeds.py "$2" ;;
+        fuzz_client) # a reply in frames of HTTP/2 with a message, and a failure with details
+            printf '\001\001\004\040\210\000\014content-type\020application/grpc\000\000\006\000\000\000\000\001x\001\005\040\000\013grpc-status\0010\000\014grpc-message\002ok' >"$2/seed-reply"
+            printf '\001\001\004\040\210\000\014content-type\020application/grpc\001\005A\000\013grpc-status\0013\000\014grpc-message\005a%%0Ab\000\027grpc-status-details-bin\004AAEC' >"$2/seed-failure" ;;
         fuzz_capture) python3 harness/pcap/capture/fuzz_seeds.py "$2" ;;
         fuzz_memif) python3 harness/memif/fuzz_seeds.py "$2" ;;
         fuzz_http) # requests of the page, and a host that is half in brackets

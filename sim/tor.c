@@ -42,7 +42,7 @@ static bool sim_tor_link(void *aux, uint16_t port) {
     return true;
 }
 
-// Whoever runs a scenario has to see that a job was refused, or anything else that a ToR complains about.
+// Whoever runs a scenario has to see that a job was refused, or whatever else a ToR complains of.
 static void keep_alarm(struct sim_node *n, const json_t *event) {
     json_t *alarm;
     if (!n->alarms)

@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         fuzz_client_frames(&said, data + 1, size - 1);
     else
         fuzz_client_put(&said, data + 1, size - 1);
-    if (said.n > 0 && send(ends[1], said.bytes, said.n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)said.n)
+    if (said.n > 0 &&
+        send(ends[1], said.bytes, said.n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)said.n)
         abort();
     shutdown(ends[1], SHUT_WR);
     struct rpc_client *c = rpc_client_of(ends[0], "fuzz", NULL, &err);
