@@ -20,7 +20,7 @@ static void fuzz_client_message(void *aux, const uint8_t *bytes, size_t length) 
         *sum += bytes[i];
 }
 
-// What a server says. It is sent in one piece: a socket takes many bytes, but only some hundred sends.
+// What a server says, sent in one piece: a socket takes many bytes, but only some hundred sends.
 struct fuzz_client_said {
     size_t n;
     uint8_t bytes[FUZZ_CLIENT_MOST];
