@@ -12,6 +12,9 @@ static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
 #define KNOWN_CELLS    "known.cells"
 #define OWNERS         "owner.owners"
 #define OWNER_FRAGMENT "fragment"
+#define RECORDS        "records.records"
+#define RESTS          "records.rests"
+#define WINDOW         512u // records of a worker
 
 static void clear_pause(const struct sessions_switch *s, bool on) {
     void (*fn)(void *) = on ? s->pause : s->resume;
@@ -122,6 +125,67 @@ static bool clear_is_of(const struct sessions_switch *s, const struct sk_object 
 
 void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job) {
     clear_cells(s, OWNERS, 0, sessions_aggregators(s), clear_is_of, job);
+}
+
+// ---- Libra ----
+
+static void clear_in_all_pipes(const struct sessions_switch *s, const struct sk_object *o,
+                               uint64_t index) {
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(s->sw, o, pipe))
+            clear_cell(s, o, pipe, index);
+}
+
+// Lanes take turns: of two, lane r mod 2 has register r.
+static const char *const libra_registers[SESSIONS_PLACES] = {
+    "lane0.cells0", "lane1.cells0", "lane0.cells1", "lane1.cells1", "lane0.cells2", "lane1.cells2",
+    "lane0.cells3", "lane1.cells3", "lane0.cells4", "lane1.cells4", "lane0.cells5", "lane1.cells5",
+    "lane0.cells6", "lane1.cells6", "lane0.cells7", "lane1.cells7"};
+
+uint32_t sessions_cells(const struct sessions_switch *s) {
+    return clear_size(s, libra_registers[0]);
+}
+
+uint32_t sessions_records(const struct sessions_switch *s) {
+    return clear_size(s, RECORDS) / WINDOW;
+}
+
+// Row by row, so that it takes no more pauses than one register would.
+void sessions_clear_cells(const struct sessions_switch *s, uint32_t first, uint32_t count) {
+    struct sk_object registers[SESSIONS_PLACES];
+    for (unsigned r = 0; r < SESSIONS_PLACES; r++)
+        if (!clear_find(s, libra_registers[r], &registers[r]))
+            return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % CELLS_IN_A_PAUSE == 0)
+            clear_pause(s, true);
+        for (unsigned r = 0; r < SESSIONS_PLACES; r++)
+            clear_in_all_pipes(s, &registers[r], first + i);
+        if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
+            clear_pause(s, false);
+    }
+}
+
+void sessions_clear_record(const struct sessions_switch *s, uint32_t worker) {
+    clear_cells(s, RECORDS, (uint64_t)worker * WINDOW, WINDOW, NULL, 0);
+    clear_cells(s, RESTS, (uint64_t)worker * WINDOW, WINDOW, NULL, 0);
+}
+
+// A record is twice the sequence number of the push, and 1 when it is done.
+bool sessions_adds(const struct sessions_switch *s, uint32_t worker) {
+    struct sk_object o;
+    bool adds = false;
+    if (!clear_find(s, RECORDS, &o))
+        return false;
+    clear_pause(s, true);
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        for (uint64_t i = 0; i < WINDOW && sk_object_in_pipe(s->sw, &o, pipe); i++) {
+            const uint64_t record = o.desc->register_read(sk_switch_pipe(s->sw, pipe), o.index,
+                                                          (uint64_t)worker * WINDOW + i, 0);
+            adds |= record != 0 && record % 2 == 0;
+        }
+    clear_pause(s, false);
+    return adds;
 }
 
 bool sessions_under_way(const struct sessions_switch *s, uint64_t time) {

@@ -51,6 +51,19 @@ void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first,
 // Those of them that the job has, wherever they are.
 void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job);
 
+// ---- p4/libra, which adds floats ----
+
+#define SESSIONS_PLACES 16u // registers of cells
+// Cells of each register, and workers that have records, of the program; 0: none.
+uint32_t sessions_cells(const struct sessions_switch *s);
+uint32_t sessions_records(const struct sessions_switch *s);
+// These cells of each register, in all pipes, and the records of one worker: what was added.
+void sessions_clear_cells(const struct sessions_switch *s, uint32_t first, uint32_t count);
+void sessions_clear_record(const struct sessions_switch *s, uint32_t worker);
+// Whether a push of the worker has begun and is not done: it is in one of its passes, or was lost
+// inside the switch.
+bool sessions_adds(const struct sessions_switch *s, uint32_t worker);
+
 // Whether packets that came before 'time' (ns) are still under way between passes.
 bool sessions_under_way(const struct sessions_switch *s, uint64_t time);
 
