@@ -150,7 +150,7 @@ face/control/sessions := control/sessions/sessions.h
 arrows/control/sessions := control/config control/state session wire
 room/control/tor := control/tor
 face/control/tor := control/tor/tor.h
-arrows/control/tor := control/socket control/sessions wire
+arrows/control/tor := control/socket control/sessions wire hosts/libra
 # what a ToR's control plane was told and when, for replays
 room/control/journal := control/journal
 face/control/journal := control/journal/journal.h

@@ -45,6 +45,7 @@ static void tor_jobs_destroy(struct tor *t, void *state) {
         tor_jobs_free(all->list[i]);
     json_decref(all->lost);
     jobs_state_forget(all);
+    free(all->libra.left);
     free(all);
 }
 
@@ -56,6 +57,12 @@ static size_t tor_jobs_find(const struct jobs *all, const char *name) {
 }
 
 // ---- what a job is given ----
+
+static const struct {
+    const char *name, *units, *first;
+} protocols[] = {[JOBS_SWITCHML] = {"switchml", "slots", "first_slot"},
+                 [JOBS_ATP] = {"atp", "aggregators", "first_aggregator"},
+                 [JOBS_LIBRA] = {"libra", "cells", "first_cell"}};
 
 static bool number_is_free(const struct jobs *all, const struct jobs_job *job, unsigned number) {
     for (size_t i = 0; i < all->n; i++)
@@ -118,7 +125,7 @@ static int give_number(const struct jobs *all, struct jobs_job *job, struct sk_e
 // From 'first' on, if it is free there.
 static int give_same_room(struct tor *t, const struct jobs *all, struct jobs_job *job,
                           uint32_t first, struct sk_error *err) {
-    const char *what = job->protocol == JOBS_ATP ? "aggregators" : "slots";
+    const char *what = protocols[job->protocol].units;
     if (first + job->count > jobs_room(t, job->protocol))
         return sk_fail(err, "it had %s %u to %u, but the program has %u", what, first,
                        first + job->count - 1, jobs_room(t, job->protocol));
@@ -153,7 +160,7 @@ static int give_room(struct tor *t, const struct jobs *all, struct jobs_job *job
         held += all->list[i]->protocol == job->protocol ? all->list[i]->count : 0;
     if (first + job->count > room)
         return sk_fail(err, "there is no room for %u %s: of %u, other jobs have %u", job->count,
-                       job->protocol == JOBS_ATP ? "aggregators" : "slots", room, held);
+                       protocols[job->protocol].units, room, held);
     job->first = first;
     return 0;
 }
@@ -218,7 +225,7 @@ static bool look_up(struct tor *t, struct jobs_host *host) {
 }
 
 static void look_up_all(struct tor *t, struct jobs_job *job) {
-    for (size_t i = 0; job->protocol == JOBS_SWITCHML && i < job->n_workers; i++)
+    for (size_t i = 0; job->protocol != JOBS_ATP && i < job->n_workers; i++)
         look_up(t, &job->workers[i]);
     if (job->has_above)
         look_up(t, &job->above);
@@ -244,6 +251,8 @@ static void free_groups(struct tor *t, const struct jobs_job *job) {
 static int give_groups(struct tor *t, struct jobs_job *job, struct sk_error *err) {
     const bool audiences =
         job->protocol == JOBS_SWITCHML && !job->all_numbers && !jobs_has_levels(t);
+    if (job->protocol == JOBS_LIBRA) // whose packets have one receiver
+        return 0;
     bool all = (job->mgid = tor_mgid_new(t)) != 0;
     if (job->has_above)
         all &= (job->above_group = tor_mgid_new(t)) != 0;
@@ -259,12 +268,21 @@ static void remove_at(struct tor *t, struct jobs *all, size_t i) {
     memmove(&all->list[i], &all->list[i + 1], (--all->n - i) * sizeof *all->list);
     if (job->placed)
         jobs_unwant(t, job);
+    if (job->protocol == JOBS_LIBRA)
+        jobs_libra_leave(all, job);
     for (size_t k = 0; k < all->n; k++)
         if (all->list[k]->placed)
             jobs_want(t, all->list[k]); // what it shared with them
     free_groups(t, job);
     jobs_resume_end(t, job);
     tor_jobs_free(job);
+}
+
+// What only jobs of its protocol are given.
+static int give_more(struct tor *t, struct jobs *all, struct jobs_job *job, struct sk_error *err) {
+    return job->protocol == JOBS_ATP     ? give_group(all, job, err)
+           : job->protocol == JOBS_LIBRA ? jobs_libra_give(t, all, job, err)
+                                         : give_rids(all, job, err);
 }
 
 // 'given': what it had before the process began, and has again; or null.
@@ -280,6 +298,8 @@ static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *jo
     }
     if (rc == 0)
         rc = jobs_supported(t, err);
+    if (rc == 0 && job->protocol == JOBS_LIBRA)
+        rc = jobs_libra_ready(t, job, given != NULL, err);
     if (rc == 0 && job->levels && !jobs_has_levels(t))
         rc = sk_fail(err, "the running program adds up for the racks of one switch; "
                           "p4/rack/with_levels.p4 has jobs with others above and below");
@@ -294,7 +314,7 @@ static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *jo
     if (rc == 0)
         rc = given ? give_same_room(t, all, job, given->first, err) : give_room(t, all, job, err);
     if (rc == 0)
-        rc = job->protocol == JOBS_ATP ? give_group(all, job, err) : give_rids(all, job, err);
+        rc = give_more(t, all, job, err);
     if (rc == 0)
         rc = give_groups(t, job, err);
     return rc;
@@ -329,6 +349,8 @@ static struct jobs_job *tor_jobs_add(struct tor *t, struct jobs *all, json_t *re
         return NULL;
     }
     look_up_all(t, job);
+    if (job->protocol == JOBS_LIBRA)
+        jobs_libra_begin(t, all, job);
     jobs_clear(t, job);
     jobs_clear_counts(t, job);
     jobs_sessions_init(t, job);
@@ -457,6 +479,7 @@ static void tor_jobs_run(struct tor *t, void *state, uint64_t now_ns) {
     struct jobs *all = state;
     jobs_resume_run(t, all);
     jobs_sessions_run(t, all);
+    jobs_libra_run(t, all);
     if (all->n == 0 || now_ns - all->looked < SECOND)
         return;
     all->looked = now_ns;
@@ -467,8 +490,37 @@ static void tor_jobs_run(struct tor *t, void *state, uint64_t now_ns) {
         }
 }
 
-void tor_jobs_lost(struct tor *t) {
-    jobs_sessions_lost(t, tor_jobs(t));
+// What the job had summed is gone: it is one of the lost.
+static void tor_jobs_end(struct tor *t, struct jobs *all, size_t i, const char *why) {
+    const struct jobs_job *job = all->list[i];
+    json_t *kept = jobs_state_kept(job);
+    tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why", why);
+    json_object_set_new(kept, "why", json_string(why));
+    if (!job->leased)
+        json_array_append(all->lost, kept);
+    json_decref(kept);
+    remove_at(t, all, i);
+}
+
+void tor_jobs_replaced(struct tor *t, bool kept) {
+    struct jobs *all = tor_jobs(t);
+    struct sk_error err = {.text =
+                               "its sums were in the switch, whose program was replaced; remove "
+                               "the job, and add it again when its hosts begin anew"};
+    const size_t n = all->n;
+    if (kept)
+        kept = jobs_libra_replaced(t, all, &err) == 0;
+    else
+        jobs_sessions_lost(t, all);
+    for (size_t i = all->n; !kept && i-- > 0;)
+        if (all->list[i]->protocol == JOBS_LIBRA)
+            tor_jobs_end(t, all, i, err.text);
+    if (kept)
+        return;
+    all->libra.filled = false;
+    all->libra.n_left = 0; // the registers are others
+    if (all->n < n)
+        jobs_state_save(t, all);
 }
 
 static void tor_jobs_frame(struct tor *t, void *state, const struct tor_frame *f) {
@@ -519,17 +571,20 @@ static void levels_json(const struct tor *t, const struct jobs_job *job, json_t 
         json_object_set_new(out, "above", host_json(t, &job->above, true));
 }
 
-static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
-    const bool atp = job->protocol == JOBS_ATP;
+static json_t *tor_jobs_json(struct tor *t, const struct jobs_job *job) {
     char text[TOR_TEXT];
     json_t *workers = hosts_json(t, job, 0, job->n_hosts);
     json_t *out = json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:o}", "name", job->name,
-                            "protocol", atp ? "atp" : "switchml", "number", job->number,
-                            atp ? "first_aggregator" : "first_slot", (int)job->first,
-                            atp ? "aggregators" : "slots", (int)job->count, "configured",
+                            "protocol", protocols[job->protocol].name, "number", job->number,
+                            protocols[job->protocol].first, (int)job->first,
+                            protocols[job->protocol].units, (int)job->count, "configured",
                             (int)job->configured, "admitted", (int)job->placed, "workers", workers);
-    if (!atp)
+    if (job->protocol == JOBS_SWITCHML)
         json_object_set_new(out, "elements", json_integer(JOBS_ELEMENTS));
+    if (job->protocol == JOBS_LIBRA) {
+        json_object_set_new(out, "servers", hosts_json(t, job, job->n_hosts, job->n_workers));
+        jobs_libra_json(t, job, out);
+    }
     if (job->levels)
         levels_json(t, job, out);
     if (job->leased)
@@ -549,14 +604,14 @@ static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
         if (waits[0])
             json_object_set_new(out, "session_waits", json_string(waits));
     }
-    if (atp) {
+    if (job->protocol == JOBS_ATP) {
         json_object_set_new(out, "server", host_json(t, &job->server, true));
         json_object_set_new(out, "group", json_string(tor_address_text(&job->group, text)));
     }
     return out;
 }
 
-static json_t *tor_jobs_list(const struct tor *t, const struct jobs *all) {
+static json_t *tor_jobs_list(struct tor *t, const struct jobs *all) {
     size_t i;
     json_t *jobs = json_array();
     for (i = 0; i < all->n; i++)

@@ -7,6 +7,7 @@
 //     jobs_locate.c   where an address is
 //     jobs_racks.c    a job of ATP in several racks: who has which bits
 //     jobs_levels.c   a job of SwitchML in several racks: what is above and below
+//     jobs_libra.c    a job of Libra: its cells, and what it leaves
 //     jobs_tables.c   what follows from it in the switch's tables (p4/rack/README.md)
 //     jobs_state.c    what is remembered of jobs when the process ends
 //     jobs_resume.c   SwitchML's jobs after that: the workers are brought to one place
@@ -14,7 +15,7 @@
 //
 // A job, in the configuration ("jobs") or as a request to add one:
 //
-//     {"name": "resnet", "protocol": "switchml" | "atp",
+//     {"name": "resnet", "protocol": "switchml" | "atp" | "libra",
 //      "workers": ["web1:10.0.10.2", "web2:10.0.10.3"],    port or link, and address; in the order
 //                                                          of their ranks
 //      "server": "web3:10.0.10.4",     atp: who gets the sums and sends parameters; at one of the
@@ -29,6 +30,11 @@
 //      "above": "up:10.0.10.1",        the switch that gets the partial sums and sends all sums;
 //                                      without: this is the top one
 //      "below": ["down:10.0.10.2"],    switches that send partial sums to this one
+//      "servers": ["web3:10.0.10.4"],  libra: those that push to the switch themselves; their
+//                                      numbers follow the workers'
+//      "epoch": 1,                     libra: of the job's layout; without: 0
+//      "hot": 30000,                   libra: parameters of the layout; without: not known
+//      "cells": 1024,                  libra: of each of 16 registers; without: a quarter of all
 //      "slots": 512,                   switchml: of the pool; without: 512
 //      "aggregators": 4096,            atp: the job's share; without: 1024
 //      "number": 7,                    the job's in packets; without: the lowest that no job of the
@@ -38,11 +44,12 @@
 //                                      no job with one number beside it
 //      "vlan": 10,                     of all of them; without: the untagged one of each link, or
 //                                      that of the address
-//      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in
-//                                      their VLAN
+//      "address": "10.0.10.1",         switchml, libra: what workers send to; without: the
+//                                      switch's own in their VLAN
 //      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up;
 //                                      without: no limit
-//      "udp_port": 48864,              switchml: the workers' own; without: 48864
+//      "udp_port": 48864,              switchml, libra: the workers' own; without: 48864, of Libra
+//                                      41000 (hosts/keyvalue)
 //      "resume": true,                 switchml: after a restart of the switch workers are asked
 //                                      where they are
 //      "lease": true,                  whoever added it says when it ends, and does not outlive
@@ -66,7 +73,13 @@
 #define JOBS_ELEMENTS   64u     // in p4/rack's packets of SwitchML, at most
 #define JOBS_EDGE       0x8000u // 'edge' in the two bytes of ATP's marks
 
-enum jobs_protocol { JOBS_SWITCHML = 1, JOBS_ATP = 2 }; // protocol_t of p4/rack
+#define JOBS_UDP_KV 41000u // of hosts/keyvalue, from which it sends to the switch
+
+#define JOBS_LIBRA_PORT     453u // by which its pipe sees all workers
+#define JOBS_LIBRA_MEMBERS  "membership.workers"
+#define JOBS_LIBRA_RECEIVES "receives"
+
+enum jobs_protocol { JOBS_SWITCHML = 1, JOBS_ATP = 2, JOBS_LIBRA = 3 }; // protocol_t of p4/rack
 
 // A host of a job, and where it is.
 struct jobs_host {
@@ -74,9 +87,10 @@ struct jobs_host {
     uint16_t ports[TOR_LAG_PORTS], n_ports;
     int lag;                 // its number in the replication engine; -1: a port alone
     struct in6_addr address; // IPv4
-    struct in6_addr to;      // a worker of SwitchML: where it sends to
+    struct in6_addr to;      // a worker of SwitchML or Libra: where it sends to
     uint16_t vid, tag;       // tag 0: untagged on its link
     uint16_t rid;            // of a worker of SwitchML
+    uint16_t record;         // of a member of Libra: its number among those of the switch
     bool known;              // 'mac' is
     uint8_t mac[6];
     // a worker of ATP
@@ -99,7 +113,8 @@ struct jobs_job {
     uint16_t number;
     struct jobs_host workers[JOBS_WORKERS], server;
     size_t n_workers;
-    // Of SwitchML: the first of 'workers' are hosts, the others switches below.
+    // The first of 'workers' are workers of this switch; the others are SwitchML's switches below,
+    // or Libra's servers.
     size_t n_hosts;
     bool levels;                  // over several switches
     uint16_t ranks[JOBS_WORKERS]; // of the hosts, in the whole job
@@ -107,7 +122,7 @@ struct jobs_job {
     bool has_above;
     struct jobs_host above; // a switch, and its 'to' is this switch's own address towards it
     uint16_t above_group;   // multicast group of it alone
-    uint32_t first, count;  // slots or aggregators
+    uint32_t first, count;  // slots, aggregators or cells
     uint16_t mgid, udp_port;
     // Of SwitchML: multicast groups of worker i alone, and of all others; 0: nobody.
     uint16_t one[JOBS_WORKERS], rest[JOBS_WORKERS];
@@ -115,8 +130,14 @@ struct jobs_job {
     bool has_sessions;
     uint16_t session; // that passes; 0: none
     struct sessions_job sessions;
-    uint32_t rate;             // Mbit/s of each host at each port; 0: no limit
-    struct in6_addr address;   // that SwitchML's workers send to, if all have the same; else ::
+    // Of Libra.
+    uint16_t epoch;
+    uint32_t hot; // 0: not known
+    bool waits;   // nobody is admitted yet: what had its cells before is not out of the switch
+
+    uint32_t rate; // Mbit/s of each host at each port; 0: no limit
+    struct in6_addr
+        address; // that SwitchML's or Libra's workers send to, if all have the same; else ::
     struct in6_addr group;     // of ATP
     uint8_t rack, server_rack; // this switch's, the server's (of ATP)
     struct jobs_resume
@@ -132,6 +153,13 @@ struct jobs_given {
     json_t *kept;          // all that the file has of it; borrowed
 };
 
+// Of a job of Libra that has gone: what packets inside the switch may still change.
+struct jobs_left {
+    uint32_t first, count; // cells
+    uint64_t records;      // a bit for each
+    uint64_t since;        // its entries are gone, ns; 0: not all of them yet
+};
+
 struct jobs {
     struct jobs_job *list[JOBS_MOST]; // in the order in which they came
     size_t n;
@@ -142,6 +170,11 @@ struct jobs {
         bool refused;     // there is something in the way that is not ours
         bool made_folder; // we did
     } state;
+    struct {
+        struct jobs_left *left; // owned
+        size_t n_left;
+        bool filled; // the adder's tables are
+    } libra;
     uint64_t looked;       // for addresses, ns
     uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known
     uint64_t
@@ -172,6 +205,24 @@ bool jobs_has_levels(struct tor *t);
 size_t jobs_place_of(const struct jobs_job *job, unsigned rank);
 unsigned jobs_rank_of(const struct jobs_job *job, size_t place);
 
+// ---- jobs_libra.c ----
+// Whether there can be such a job, and how many cells it has; else a sentence. 'again': it was
+// there before the process began.
+int jobs_libra_ready(struct tor *t, struct jobs_job *job, bool again, struct sk_error *err);
+// Of a job that has its cells: records for its members, and the adder's tables. 0, or a negative
+// code with a sentence.
+int jobs_libra_give(struct tor *t, struct jobs *all, struct jobs_job *job, struct sk_error *err);
+// The job has all that it is given: its registers are cleared, or it waits for them.
+void jobs_libra_begin(struct tor *t, struct jobs *all, struct jobs_job *job);
+// The job goes, and its entries do.
+void jobs_libra_leave(struct jobs *all, const struct jobs_job *job);
+void jobs_libra_run(struct tor *t, struct jobs *all);
+// Another program runs, in which the registers of jobs that there still are have what they had. The
+// same.
+int jobs_libra_replaced(struct tor *t, struct jobs *all, struct sk_error *err);
+// What the job's object has besides, with counters of its workers and servers.
+void jobs_libra_json(struct tor *t, const struct jobs_job *job, json_t *out);
+
 // ---- jobs_read.c ----
 // Fills what the request says of the job itself: name, protocol, sizes, number (0: any). 0, or a
 // negative code with a sentence.
@@ -185,6 +236,8 @@ void jobs_state_configure(struct tor *t, struct jobs *all, bool first);
 // Writes the file, if anything has changed. Waits for the disk.
 void jobs_state_save(struct tor *t, struct jobs *all);
 void jobs_state_forget(struct jobs *all);
+// What the file has of a job: a new object.
+json_t *jobs_state_kept(const struct jobs_job *job);
 // The file's text: a new array of {"request", "configured", "number", "first", "group"}, in which
 // numbers are numbers; or null with a sentence. Nothing else is known of what is in it.
 json_t *jobs_state_parse(const char *text, size_t length, struct sk_error *err);
@@ -216,7 +269,7 @@ bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept);
 uint16_t jobs_port_of(const struct jobs_host *host);
 // Whether the running program can have jobs; else a sentence.
 int jobs_supported(struct tor *t, struct sk_error *err);
-// Slots or aggregators that the program has.
+// Slots, aggregators or cells that the program has.
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol);
 // Empties the registers of what the job has been given; the switch is not paused for long at a
 // time.

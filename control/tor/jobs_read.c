@@ -42,18 +42,25 @@ static int address_of(json_t *request, const char *member, struct in6_addr *out,
     return 0;
 }
 
-static int only_for(json_t *request, const char *member, const char *protocol,
+// Members that are other protocols'.
+static int has_none(json_t *request, const char *const *members, size_t n, const char *protocol,
                     struct sk_error *err) {
-    return json_object_get(request, member)
-               ? sk_fail(err, "%s: a job of %s has none", member, protocol)
-               : 0;
+    for (size_t i = 0; i < n; i++)
+        if (json_object_get(request, members[i]))
+            return sk_fail(err, "%s: a job of %s has none", members[i], protocol);
+    return 0;
 }
+
+#define HAS_NONE(request, protocol, err, ...)                                                      \
+    has_none(request, (const char *const[]){__VA_ARGS__},                                          \
+             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *), protocol, err)
 
 static bool jobs_read_is_known(const char *key) {
     static const char *const keys[] = {
-        "op",          "name",     "protocol", "workers",     "server", "slots",  "vlan",  "number",
-        "address",     "udp_port", "group",    "aggregators", "rate",   "resume", "racks", "rack",
-        "server_rack", "sessions", "lease",    "numbers",     "above",  "below"};
+        "op",       "name",   "protocol", "workers",  "server", "servers",     "slots",
+        "vlan",     "number", "address",  "udp_port", "group",  "aggregators", "rate",
+        "resume",   "racks",  "rack",     "epoch",    "hot",    "server_rack", "cells",
+        "sessions", "lease",  "numbers",  "above",    "below",  "layout",      "parameters"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -108,13 +115,8 @@ static int jobs_read_switchml(json_t *request, struct jobs_job *job, struct sk_e
     if (rc == 0)
         rc = address_of(request, "address", &job->address, err);
     if (rc == 0)
-        rc = only_for(request, "server", "SwitchML", err);
-    if (rc == 0)
-        rc = only_for(request, "aggregators", "SwitchML", err);
-    if (rc == 0)
-        rc = only_for(request, "group", "SwitchML", err);
-    if (rc == 0)
-        rc = only_for(request, "server_rack", "SwitchML", err);
+        rc = HAS_NONE(request, "SwitchML", err, "server", "aggregators", "group", "server_rack",
+                      "servers", "epoch", "hot", "cells", "layout", "parameters");
     if (rc == 0) {
         job->udp_port = (uint16_t)port;
         job->number = (uint16_t)number;
@@ -171,24 +173,61 @@ static int jobs_read_atp(json_t *request, struct jobs_job *job, struct sk_error 
     if (rc == 0 && !json_is_string(json_object_get(request, "server")))
         rc = wrong(err, "server", "text like port:address");
     if (rc == 0)
-        rc = only_for(request, "slots", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "resume", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "numbers", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "address", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "udp_port", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "above", "ATP", err);
-    if (rc == 0)
-        rc = only_for(request, "below", "ATP", err);
+        rc = HAS_NONE(request, "ATP", err, "slots", "resume", "numbers", "address", "udp_port",
+                      "above", "below", "servers", "epoch", "hot", "cells", "layout", "parameters");
     if (rc == 0)
         rc = read_racks(request, job, err);
     if (rc == 0)
         job->number = (uint16_t)number;
     return rc;
+}
+
+// Workers and then servers are its members, with one address each.
+static int jobs_read_servers(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const json_t *servers = json_object_get(request, "servers");
+    const size_t n = json_array_size(servers);
+    if (servers && (!json_is_array(servers) || n < 1 || n > JOBS_WORKERS))
+        return wrong(err, "servers", "a list of 1 to 32 like port:address");
+    if (job->n_hosts + n > JOBS_WORKERS)
+        return sk_fail(err, "servers: the job has more than %u workers and servers", JOBS_WORKERS);
+    job->n_workers = job->n_hosts + n;
+    return 0;
+}
+
+static int jobs_read_libra(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    uint32_t port, number, epoch;
+    int rc = number_of(request, "cells", 1, 65536, 0, &job->count, err);
+    if (rc == 0)
+        rc = number_of(request, "udp_port", 1, 65535, JOBS_UDP_KV, &port, err);
+    if (rc == 0)
+        rc = number_of(request, "number", 0, 255, UINT16_MAX, &number, err);
+    if (rc == 0)
+        rc = number_of(request, "epoch", 0, 65535, 0, &epoch, err);
+    if (rc == 0)
+        rc = number_of(request, "hot", 1, UINT32_MAX / 2, 0, &job->hot, err);
+    if (rc == 0)
+        rc = address_of(request, "address", &job->address, err);
+    if (rc == 0 && json_object_get(request, "layout"))
+        rc = sk_fail(err, "layout: the configuration has what the file says of it: \"number\", "
+                          "\"epoch\" and \"hot\"");
+    if (rc == 0 && json_object_get(request, "parameters"))
+        rc = sk_fail(err, "parameters: only a switch with \"libra\" in its configuration has to "
+                          "know which server has which");
+    if (rc == 0 && job->has_sessions && json_object_get(request, "sessions"))
+        rc = sk_fail(err, "sessions: a job of Libra has none; one that begins anew is removed and "
+                          "added again");
+    if (rc == 0)
+        rc = HAS_NONE(request, "Libra", err, "server", "slots", "aggregators", "group", "resume",
+                      "numbers", "racks", "rack", "server_rack", "above", "below");
+    if (rc == 0)
+        rc = jobs_read_servers(request, job, err);
+    if (rc)
+        return rc;
+    job->has_sessions = false;
+    job->udp_port = (uint16_t)port;
+    job->number = (uint16_t)number;
+    job->epoch = (uint16_t)epoch;
+    return 0;
 }
 
 int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
@@ -222,7 +261,11 @@ int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
         job->protocol = JOBS_ATP;
         return jobs_read_atp(request, job, err);
     }
-    return wrong(err, "protocol", "switchml or atp");
+    if (protocol && strcmp(protocol, "libra") == 0) {
+        job->protocol = JOBS_LIBRA;
+        return jobs_read_libra(request, job, err);
+    }
+    return wrong(err, "protocol", "switchml, atp or libra");
 }
 
 // ---- places ----
@@ -308,19 +351,24 @@ static int place_host(struct tor *t, const char *what, const char *text, uint32_
     return 0;
 }
 
+static const char *jobs_read_others(const struct jobs_job *job) {
+    return job->protocol == JOBS_LIBRA ? "servers" : "below";
+}
+
 // As the request has it: "workers[1]", "below[0]".
 static void jobs_read_name_of(const struct jobs_job *job, size_t i, char out[32]) {
     const bool host = i < job->n_hosts;
-    snprintf(out, 32, "%s[%zu]", host ? "workers" : "below", host ? i : i - job->n_hosts);
+    snprintf(out, 32, "%s[%zu]", host ? "workers" : jobs_read_others(job),
+             host ? i : i - job->n_hosts);
 }
 
 static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, struct sk_error *err) {
     const json_t *workers = json_object_get(job->request, "workers"),
-                 *below = json_object_get(job->request, "below");
+                 *others = json_object_get(job->request, jobs_read_others(job));
     for (size_t i = 0; i < job->n_workers; i++) {
         char what[32], other[32];
-        const json_t *text =
-            i < job->n_hosts ? json_array_get(workers, i) : json_array_get(below, i - job->n_hosts);
+        const json_t *text = i < job->n_hosts ? json_array_get(workers, i)
+                                              : json_array_get(others, i - job->n_hosts);
         jobs_read_name_of(job, i, what);
         int rc = place_host(t, what, json_string_value(text), vlan, &job->workers[i], err);
         if (rc)
@@ -390,7 +438,7 @@ int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
                         vlan, &job->server, err);
     if (rc == 0 && job->has_above)
         rc = place_above(t, job, vlan, err);
-    for (size_t i = 0; rc == 0 && job->protocol == JOBS_SWITCHML && i < job->n_workers; i++) {
+    for (size_t i = 0; rc == 0 && job->protocol != JOBS_ATP && i < job->n_workers; i++) {
         struct jobs_host *w = &job->workers[i];
         char name[32];
         jobs_read_name_of(job, i, name);

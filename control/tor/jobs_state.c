@@ -193,7 +193,7 @@ static bool jobs_state_replace(const char *path, const char *text) {
     return true;
 }
 
-static json_t *jobs_state_kept(const struct jobs_job *job) {
+json_t *jobs_state_kept(const struct jobs_job *job) {
     char text[TOR_TEXT];
     json_t *o = json_pack("{s:O, s:b, s:i, s:i}", "request", job->request, "configured",
                           (int)job->configured, "number", job->number, "first", (int)job->first);

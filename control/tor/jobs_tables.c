@@ -8,6 +8,7 @@
 #include "control/tables/names.h"
 #include "control/sessions/clear.h"
 #include "control/tor/jobs_impl.h"
+#include "hosts/libra/worker.h"
 #include "util.h"
 #include "wire/switchml.h"
 
@@ -25,6 +26,7 @@
 static const char *const tables[] = {
     "guarded", "registered",         "admission.workers",  AUDIENCES,      "receivers", "tagged",
     "returns", "leaving.atp.queues", SESSIONS_OF_SWITCHML, SESSIONS_OF_ATP};
+static const char *const tables_of_libra[] = {JOBS_LIBRA_MEMBERS, JOBS_LIBRA_RECEIVES};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
     const bool levels = jobs_has_levels(t);
@@ -45,25 +47,27 @@ static struct sessions_switch jobs_tables_switch_of(const struct tor *t) {
 
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol) {
     const struct sessions_switch sw = jobs_tables_switch_of(t);
-    return protocol == JOBS_ATP ? sessions_aggregators(&sw) : sessions_slots(&sw);
+    return protocol == JOBS_ATP     ? sessions_aggregators(&sw)
+           : protocol == JOBS_LIBRA ? sessions_cells(&sw)
+                                    : sessions_slots(&sw);
 }
 
 void jobs_clear(struct tor *t, const struct jobs_job *job) {
     const struct sessions_switch sw = jobs_tables_switch_of(t);
     if (job->protocol == JOBS_ATP)
         sessions_clear_aggregators(&sw, job->first, job->count);
-    else
+    else if (job->protocol == JOBS_SWITCHML)
         sessions_clear_slots(&sw, job->first, job->count);
 }
 
-// Each is in a control of its own; that of ATP has none.
+// Each is in a control of its own; that of ATP has none. (Those of Libra: jobs_libra.c.)
 void jobs_clear_counts(struct tor *t, const struct jobs_job *job) {
     static const char *const names[] = {"admission.wrong_checksums", "repetitions", "steps.resent"};
     static const struct sk_counter_cell zero;
     struct sk_error ignored;
     struct sk_object o;
     char name[512];
-    if (job->protocol == JOBS_ATP ||
+    if (job->protocol != JOBS_SWITCHML ||
         sk_find_object(t->host.sw, SK_TABLE, "admission.workers", &o, &ignored))
         return;
     const char *workers = sk_object_name(&o), *at = strstr(workers, "admission.workers");
@@ -363,6 +367,38 @@ static void say_atp(const struct saying *s, const struct jobs_job *job) {
             say_atp_worker(s, job, &job->workers[i], minus_first, last);
 }
 
+// ---- Libra ----
+
+// Answers go to the member's own port, or by the tables, where it is a LAG.
+static void say_libra_member(const struct saying *s, const struct jobs_job *job, size_t i) {
+    const struct jobs_host *w = &job->workers[i];
+    const uint32_t window = w->record * LIBRA_WINDOW_MOST;
+    char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
+    tor_address_text(&w->address, ip);
+    jobs_tables_guard(s, &w->address, job->udp_port);
+    jobs_tables_guard(s, &w->to, LIBRA_PORT);
+    tor_mac_text(w->mac, mac);
+    if (w->n_ports > 1)
+        snprintf(as, sizeof as, "into vid=%u dst_addr=%s", w->vid, mac);
+    else
+        snprintf(as, sizeof as, "out_by port=%u vid=%u dst_addr=%s", w->ports[0], w->vid, mac);
+    if (w->known || !s->wanted)
+        jobs_tables_say(s, as, "entry " JOBS_LIBRA_RECEIVES " job=%u dst_addr=%s", job->number, ip);
+    if (job->waits && s->wanted)
+        return;
+    snprintf(as, sizeof as, "admit cell_base=%u cell_last=%u record_base=%u epoch=%u", job->first,
+             job->count - 1, window, job->epoch);
+    jobs_tables_say(s, as,
+                    "entry " JOBS_LIBRA_MEMBERS " job=%u worker=%zu src_addr=%s ingress_port=%u",
+                    job->number, i, ip, JOBS_LIBRA_PORT);
+    jobs_tables_admit(s, job, w, job->number, 0, "libra");
+}
+
+static void say_libra(const struct saying *s, const struct jobs_job *job) {
+    for (size_t i = 0; i < job->n_workers; i++)
+        say_libra_member(s, job, i);
+}
+
 // What packets of the job need to pass.
 static void say_session(const struct saying *s, const struct jobs_job *job) {
     const bool atp = job->protocol == JOBS_ATP;
@@ -382,6 +418,8 @@ static void say_job(struct tor *t, const struct jobs_job *job, bool wanted) {
     say_session(&s, job);
     if (job->protocol == JOBS_ATP)
         say_atp(&s, job);
+    else if (job->protocol == JOBS_LIBRA)
+        say_libra(&s, job);
     else
         say_switchml(&s, job);
 }
@@ -402,12 +440,17 @@ struct refusal {
     bool any;
 };
 
-static bool is_of_jobs(const char *object) {
+static bool is_entry_of(const char *object, const char *const *list, size_t n) {
     const char *name = strncmp(object, "entry ", 6) == 0 ? object + 6 : "";
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strncmp(name, tables[i], strlen(tables[i])) == 0 && name[strlen(tables[i])] == ' ')
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name, list[i], strlen(list[i])) == 0 && name[strlen(list[i])] == ' ')
             return true;
     return false;
+}
+
+static bool is_of_jobs(const char *object) {
+    return is_entry_of(object, tables, sizeof tables / sizeof *tables) ||
+           is_entry_of(object, tables_of_libra, sizeof tables_of_libra / sizeof *tables_of_libra);
 }
 
 static void jobs_tables_refused(void *aux, const char *object, const char *why) {

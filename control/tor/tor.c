@@ -189,8 +189,7 @@ void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept) 
     t->host = *host;
     tor_enter(t, t->now);
     tor_wanted_anew(t->wanted);
-    if (!kept)
-        tor_jobs_lost(t);
+    tor_jobs_replaced(t, kept);
     tor_flush(t, INT_MAX);
     tor_leave();
 }

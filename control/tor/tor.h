@@ -81,6 +81,8 @@ struct tor_host {
     bool (*link)(void *aux, uint16_t port); // is the port's link up?
     // Where a file is that the section names, malloc'ed. Null: it is as it is said.
     char *(*beside)(void *aux, const char *path);
+    // The section names a file of jobs ("state") that is left out, as it is only tried.
+    bool has_state;
     // Something happened that an operator or a listener of the socket wants to know: a reference is
     // taken over. {"event": "link", ...}, {"event": "alarm", ...}. May be null.
     void (*event)(void *aux, json_t *event);

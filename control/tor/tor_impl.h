@@ -203,8 +203,8 @@ void tor_icmp_no_neighbour(struct tor *t, uint16_t from_vid, const uint8_t *pack
 // Whether the packet, to an address of the switch, is for its jobs.
 struct ip_packet;
 bool tor_jobs_hear(struct tor *t, const struct ip_packet *p);
-// What jobs had in the switch's registers is gone.
-void tor_jobs_lost(struct tor *t);
+// Another program runs. 'kept': with what jobs had in the switch's registers.
+void tor_jobs_replaced(struct tor *t, bool kept);
 
 // ---- policy.c ----
 // The acl_group of an access list (its place in the section); 0 of TOR_NONE. It stays the same as

@@ -495,7 +495,7 @@ static void test_refusals(void **state) {
         {"{\"name\": \"a b\", \"protocol\": \"atp\"}", "name: should be text without blanks"},
         {SML("n", TWO, ", \"slot\": 1"), "slot: a job has no such member"},
         {"{\"name\": \"n\", \"workers\": [\"a:10.0.10.2\"], \"protocol\": \"tcp\"}",
-         "protocol: should be switchml or atp"},
+         "protocol: should be switchml, atp or libra"},
         {SML("n", "", ""), "workers: should be a list of 1 to 32"},
         {SML("n", "7", ""), "workers[0]: should be a port and an address"},
         {SML("n", "\"a\"", ""), "workers[0]: should be a port and an address"},
