@@ -16,7 +16,7 @@ static void print_host(const json_t *host, const char *what, size_t rank) {
     size_t i;
     json_t *port;
     printf("  %s", what);
-    if (strcmp(what, "worker") == 0)
+    if (strcmp(what, "worker") == 0 || strcmp(what, "server, number") == 0)
         printf(" %zu", rank);
     printf("  %s at link %s, port", sk_json_text(host, "address"), sk_json_text(host, "link"));
     json_array_foreach(json_object_get(host, "ports"), i, port) {
@@ -25,9 +25,43 @@ static void print_host(const json_t *host, const char *what, size_t rank) {
     printf(", VLAN %lld", sk_json_number(host, "vlan"));
     if (*sk_json_text(host, "mac"))
         printf(", %s", sk_json_text(host, "mac"));
+    if (json_object_get(host, "packets"))
+        printf(", %lld packets, %lld of them added before", sk_json_number(host, "packets"),
+               sk_json_number(host, "repeated"));
     if (*sk_json_text(host, "waits"))
         printf(": %s", sk_json_text(host, "waits"));
     putchar('\n');
+}
+
+static void ctl_job_print_standing(const json_t *job) {
+    printf("%s%s",
+           json_is_true(json_object_get(job, "configured")) ? ", from the configuration" : "",
+           json_is_true(json_object_get(job, "admitted")) ? ""
+                                                          : ", not admitted: its places are taken");
+}
+
+// Of a ToR.
+static void print_rack_libra(const json_t *job) {
+    const long long first = sk_json_number(job, "first_cell");
+    const json_t *workers = json_object_get(job, "workers");
+    size_t i;
+    json_t *member;
+    printf("%s: Libra job %lld, epoch %lld", sk_json_text(job, "name"),
+           sk_json_number(job, "number"), sk_json_number(job, "epoch"));
+    if (json_object_get(job, "hot"))
+        printf(", %lld hot parameters", sk_json_number(job, "hot"));
+    printf(", cells %lld to %lld of each register", first,
+           first + sk_json_number(job, "cells") - 1);
+    ctl_job_print_standing(job);
+    if (json_object_get(job, "waits"))
+        printf(", waits %s", sk_json_text(job, "waits"));
+    putchar('\n');
+    json_array_foreach(workers, i, member) {
+        print_host(member, "worker", i);
+    }
+    json_array_foreach(json_object_get(job, "servers"), i, member) {
+        print_host(member, "server, number", json_array_size(workers) + i);
+    }
 }
 
 static void print_libra(const json_t *job) {
@@ -62,7 +96,7 @@ static void print_libra(const json_t *job) {
 
 static void ctl_job_print(const json_t *job) {
     if (strcmp(sk_json_text(job, "protocol"), "libra") == 0) {
-        print_libra(job);
+        (json_object_get(job, "members") ? print_libra : print_rack_libra)(job);
         return;
     }
     const bool atp = strcmp(sk_json_text(job, "protocol"), "atp") == 0;
@@ -77,10 +111,7 @@ static void ctl_job_print(const json_t *job) {
     if (json_object_get(job, "job_workers"))
         printf(", %zu of %lld workers", json_array_size(json_object_get(job, "workers")),
                sk_json_number(job, "job_workers"));
-    printf("%s%s",
-           json_is_true(json_object_get(job, "configured")) ? ", from the configuration" : "",
-           json_is_true(json_object_get(job, "admitted")) ? ""
-                                                          : ", not admitted: its places are taken");
+    ctl_job_print_standing(job);
     if (json_object_get(job, "resuming"))
         printf(", resuming: %s", sk_json_text(job, "resuming"));
     if (sk_json_number(job, "session") > 0)
@@ -196,6 +227,8 @@ static int job_add(struct ctl *c) {
         {"--layout", "layout", PATH},
         {"--cells", "cells", NUMBER},
         {"--parameters", "parameters", NUMBER},
+        {"--epoch", "epoch", NUMBER},
+        {"--hot", "hot", NUMBER},
         {"--slots", "slots", NUMBER},
         {"--number", "number", NUMBER},
         {"--aggregators", "aggregators", NUMBER},

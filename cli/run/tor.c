@@ -10,8 +10,10 @@
 #include "cli/run/run.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "control/config/rights.h"
 #include "control/tor/section.h"
 #include "control/tor/tor.h"
+#include "hosts/libra/libra.h"
 
 // Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped
 // there.
@@ -273,6 +275,7 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
                                   .n_ports = n_ports,
                                   .send = send_nowhere,
                                   .link = no_link,
+                                  .has_state = json_object_get(section->value, "state"),
                                   .event = run_tor_hear,
                                   .aux = &t};
     struct tor *beside = tor_new(&host, &at, err);
@@ -321,6 +324,47 @@ void run_tor_stopped(struct run *r) {
     tor_host_changed(r->tor, &host);
 }
 
+// ---- requests ----
+
+// A new request, with what the layout of a job of Libra says in the place of the file's name: so a
+// recording has it, too. Null with a sentence.
+static json_t *run_tor_with_layout(struct run *r, json_t *request, const char *path,
+                                   struct sk_error *err) {
+    struct libra_layout layout;
+    char *beside = run_beside_config(r, "."), *file = run_beside_config(r, path);
+    json_t *with = NULL;
+    if (json_object_get(request, "number") || json_object_get(request, "epoch") ||
+        json_object_get(request, "hot")) {
+        sk_fail(err, "layout: it has the job's number and epoch, so they are not given besides");
+    } else if (sk_rights_file(&r->config->requests, beside, path, err) == 0 &&
+               libra_layout_read(&layout, file, err) == 0) {
+        if (layout.registers == LIBRA_PLACES) {
+            with = json_copy(request);
+            json_object_del(with, "layout");
+            json_object_set_new(with, "number", json_integer(layout.job));
+            json_object_set_new(with, "epoch", json_integer(layout.epoch));
+            json_object_set_new(with, "hot", json_integer((json_int_t)layout.n));
+        } else {
+            sk_fail(err, "layout: it is for %u registers, and the switch has %u", layout.registers,
+                    LIBRA_PLACES);
+        }
+        libra_layout_clear(&layout);
+    }
+    free(beside);
+    free(file);
+    return with;
+}
+
+// What the control plane is asked. Null with a sentence.
+static json_t *run_tor_resolve(struct run *r, const char *op, json_t *request,
+                               struct sk_error *err) {
+    const char *layout = json_string_value(json_object_get(request, "layout"));
+    return strcmp(op, "job.add") == 0 && layout &&
+                   strcmp(sk_json_text(request, "protocol"), "libra") == 0
+               ? run_tor_with_layout(r, request, layout, err)
+               : json_incref(request);
+}
+
 json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known) {
     *known = strncmp(op, "tor.", 4) == 0 || (strncmp(op, "job.", 4) == 0 && r->tor);
     if (!*known)
@@ -330,7 +374,9 @@ json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, b
                    "this switch has no control plane of a ToR: its configuration has no \"tor\"");
         return NULL;
     }
-    json_t *result = run_tor_ask(r, op, at->value, at->doc->err);
+    json_t *request = run_tor_resolve(r, op, at->value, at->doc->err);
+    json_t *result = request ? run_tor_ask(r, op, request, at->doc->err) : NULL;
+    json_decref(request);
     at->doc->failed |= !result;
     if (result)
         run_jobs_answered(r, op, at->value, result);
