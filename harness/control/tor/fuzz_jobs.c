@@ -2,7 +2,7 @@
 //
 // fuzz_jobs: aggregation jobs that come and go, over several switches, too, by requests that are
 // mostly right and by any JSON, with reloads of several configurations and time between. After each
-// step no two jobs have a number, a slot, an aggregator or a group in common, what is wanted of the
+// step no two jobs have a number, a slot, an aggregator, a cell or a group in common, what is wanted of the
 // tables are things of jobs there are, the switch refuses nothing, and a request that is refused
 // has changed nothing.
 #include <stdint.h>
@@ -53,15 +53,17 @@ static long long number(const json_t *o, const char *key) {
     return json_integer_value(json_object_get(o, key));
 }
 
-static bool is_atp(const json_t *job) {
-    return strcmp(json_string_value(json_object_get(job, "protocol")), "atp") == 0;
-}
-
 static void look_at_two(const json_t *a, const json_t *b) {
-    const bool atp = is_atp(a);
-    const char *first = atp ? "first_aggregator" : "first_slot", *n = atp ? "aggregators" : "slots";
+    const char *protocol = json_string_value(json_object_get(a, "protocol"));
+    const bool atp = strcmp(protocol, "atp") == 0, libra = strcmp(protocol, "libra") == 0;
+    const char *first = atp     ? "first_aggregator"
+                        : libra ? "first_cell"
+                                : "first_slot",
+               *n = atp     ? "aggregators"
+                    : libra ? "cells"
+                            : "slots";
     must(!json_equal(json_object_get(a, "name"), json_object_get(b, "name")));
-    if (atp != is_atp(b))
+    if (!json_equal(json_object_get(a, "protocol"), json_object_get(b, "protocol")))
         return;
     must(number(a, "number") != number(b, "number"));
     must(number(a, first) + number(a, n) <= number(b, first) ||
@@ -70,8 +72,9 @@ static void look_at_two(const json_t *a, const json_t *b) {
 }
 
 static bool is_of_jobs(const char *object) {
-    static const char *const words[] = {"guarded ",   "registered ", "admission.workers ",
-                                        "receivers ", "returns ",    "tagged "};
+    static const char *const words[] = {
+        "guarded ", "registered ", "admission.workers ",  "receivers ",
+        "returns ", "tagged ",     "membership.workers ", "receives "};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strncmp(object, "entry ", 6) == 0 &&
             strncmp(object + 6, words[i], strlen(words[i])) == 0)
@@ -84,11 +87,13 @@ static size_t senders(const json_t *jobs) {
     size_t i, w, n = 0;
     json_t *job, *worker;
     json_array_foreach(jobs, i, job) {
-        if (!json_is_true(json_object_get(job, "admitted")))
+        if (!json_is_true(json_object_get(job, "admitted")) || json_object_get(job, "waits"))
             continue;
         json_array_foreach(json_object_get(job, "workers"), w, worker) n +=
             json_array_size(json_object_get(worker, "ports"));
         json_array_foreach(json_object_get(job, "below"), w, worker) n +=
+            json_array_size(json_object_get(worker, "ports"));
+        json_array_foreach(json_object_get(job, "servers"), w, worker) n +=
             json_array_size(json_object_get(worker, "ports"));
         n += json_array_size(json_object_get(json_object_get(job, "above"), "ports"));
         n += json_array_size(json_object_get(json_object_get(job, "server"), "ports"));
@@ -152,6 +157,26 @@ static void levels(struct input *in, json_t *job) {
     json_object_set_new(job, "number", json_integer(byte(in) % 8));
 }
 
+// Mostly what such a job has.
+static void of_libra(struct input *in, json_t *job) {
+    const unsigned what = byte(in);
+    json_t *servers = json_array();
+    for (unsigned n = what & 3; n-- > 0;)
+        json_array_append_new(servers, host(in));
+    json_object_set_new(job, "protocol", json_string("libra"));
+    json_object_del(job, "slots");
+    if (json_array_size(servers) > 0)
+        json_object_set_new(job, "servers", servers);
+    else
+        json_decref(servers);
+    if (what & 4)
+        json_object_set_new(job, "cells", json_integer((byte(in) << 6) + 1));
+    if (what & 8)
+        json_object_set_new(job, "epoch", json_integer(byte(in) << 8));
+    if (what & 16)
+        json_object_set_new(job, "hot", json_integer((byte(in) << 12) + 1));
+}
+
 static json_t *job(struct input *in) {
     const unsigned what = byte(in), more = byte(in);
     char name[2] = {(char)('0' + byte(in) % 6), '\0'};
@@ -175,6 +200,8 @@ static json_t *job(struct input *in) {
         json_object_set_new(out, "group", json_string(byte(in) & 1 ? "239.192.0.1" : "239.64.0.2"));
     if (!(what & 1) && what & 16)
         levels(in, out);
+    else if ((what & 0x61) == 0x60)
+        of_libra(in, out);
     return out;
 }
 
@@ -206,9 +233,10 @@ static void request(struct rig *r, const char *op, json_t *members) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct input in = {data, size};
-    // a program with levels, and one without
-    struct rig *r = rig_new_with(byte(&in) & 1 ? "p4/rack/with_levels.p4" : "p4/rack/rack.p4",
-                                 PORTS, sections[0]);
+    // programs with levels, with Libra, and without
+    static const char *const programs[] = {"p4/rack/rack.p4", "p4/rack/with_levels.p4",
+                                           "p4/rack/with_libra.p4"};
+    struct rig *r = rig_new_with(programs[byte(&in) % 3], PORTS, sections[0]);
     struct sk_error err;
     for (unsigned i = 0; i < STEPS && in.left > 0; i++) {
         const unsigned what = byte(&in);
