@@ -30,9 +30,9 @@ SUMS = os.path.join(os.environ.get("BUILD", "build"), "tools", "sums")
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 # g: the greedy worker, of SwitchML; s0, s1: SwitchML; a0, a1, ps: ATP; l0, l1, lp: Libra, of which lp is the server; d0, d1: DLCP
 NAMES = ["s0", "s1", "a0", "a1", "ps", "l0", "l1", "lp", "d0", "d1", "g"]
-LIBRA_JOB, EPOCH, HOT, KEYS = 3, 7, 240000, 60   # as in harness/tools/sums.c
+LIBRA_JOB, EPOCH, HOT = 3, 7, 240000   # as in harness/tools/sums.c
 GENERATIONS = 4                                            # of a run of Libra's workers
-LIBRA_PORT, WORKER_PORT, TO_LIBRA, TO_SWITCHML, WINDOW = 0xBEC0, 41000, 453, 325, 512
+TO_SWITCHML = 325
 DLCP_CLASSES, DLCP_SIGNALS = 8, 46
 GREEDY_JOB, GREEDY_MBPS, OVER_RATE = 2, 2, 15
 TIMERS = ("--rto-min", "20000", "--rto-max", "200000")
@@ -48,25 +48,6 @@ def mac(name):
 
 def at(name):
     return f"{mac(name)}/{ip(name)}"
-
-
-def entry(table, key, action, **args):
-    return {"table": table, "key": key, "action": action, "args": args}
-
-
-def libra_entries():
-    """A job of Libra, which the ToR's control plane does not admit (p4/rack/README.md)."""
-    for w, name in enumerate(("l0", "l1")):
-        yield entry("membership.workers", {"hdr.libra.job": LIBRA_JOB, "hdr.libra.worker": w, "hdr.ipv4.src_addr": ip(name),
-                                           "ig_intr_md.ingress_port": TO_LIBRA},
-                    "admit", cell_base=0, cell_last=16383, record_base=w * WINDOW, epoch=EPOCH)
-        yield entry("registered", {"ingress_port": NAMES.index(name), "md.tag": 0, "hdr.ipv4.src_addr": ip(name),
-                                   "protocol": 3, "job": LIBRA_JOB, "is_ack": 0}, "libra")
-        yield entry("receives", {"job": LIBRA_JOB, "dst_addr": ip(name)}, "out_by", port=NAMES.index(name), vid=10,
-                    dst_addr=mac(name))
-        for port in (WORKER_PORT, 0):
-            yield entry("guarded", {"hdr.ipv4.dst_addr": ip(name), "dst_port": port}, "guard")
-    yield entry("guarded", {"hdr.ipv4.dst_addr": ROUTER, "dst_port": LIBRA_PORT}, "guard")
 
 
 class Job:
@@ -152,18 +133,21 @@ class Atp(Job):
 
 
 class Libra(Job):
-    """Its cells are never cleared: each generation has keys of its own."""
-    name, generation = "Libra", 0
+    """Each run has the same keys: its cells come empty."""
+    name = "Libra"
 
     def begin(self):
-        first, self.generation = self.generation, self.generation + GENERATIONS
-        assert self.generation * KEYS <= HOT, "no hot key is left that nobody has used"
+        self.test.ctl("job", "add", "ads", "--protocol", "libra", "--layout", self.test.layout, "--cells", "16384", "--workers",
+                      f"l0:{ip('l0')},l1:{ip('l1')}")
         hosts = [at("lp"), f"{ROUTER_MAC}/{ROUTER}", at("l0"), at("l1")]
         words = ["afpacket:eth0", self.test.layout, *hosts]
         server = self.process("lp", "libra-server", *words, program=SUMS)
         assert server.stdout.readline() == "ready\n", server.communicate(timeout=20)[0]
-        return [self.process(f"l{r}", "libra", str(r), str(first), str(GENERATIONS), *words, program=SUMS)
+        return [self.process(f"l{r}", "libra", str(r), "0", str(GENERATIONS), *words, program=SUMS)
                 for r in (0, 1)] + [server]
+
+    def end(self):
+        self.test.ctl("job", "remove", "ads")
 
 
 class Dlcp(Job):
@@ -224,9 +208,8 @@ class Mixed(unittest.TestCase):
                    "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)],
                    "macs": [{"vid": 10, "mac": mac(n), "link": n} for n in NAMES],
                    "neighbours": [{"vid": 10, "address": ip(n), "mac": mac(n)} for n in NAMES], "queues": queues}
-        tables = json.loads(subprocess.run([SILKEN, "libra", "tables"], check=True, capture_output=True, text=True).stdout)
         self.lab = Lab(hosts, {"program": os.path.abspath("p4/rack/with_libra.p4"), "pipes": 4, "control_socket": "tor.sock",
-                               "entries": list(libra_entries()), "tor": section, **tables})
+                               "tor": section, "requests": {"folders": ["@folder"]}})
         self.lab.__enter__()
         self.addCleanup(self.lab.__exit__)
         self.layout = os.path.join(self.lab.folder.name, "layout")
