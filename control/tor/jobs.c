@@ -506,7 +506,7 @@ void tor_jobs_replaced(struct tor *t, bool kept) {
     struct jobs *all = tor_jobs(t);
     struct sk_error err = {.text =
                                "its sums were in the switch, whose program was replaced; remove "
-                               "the job, and add it again when its hosts begin anew"};
+                               "the job, and add it again when its hosts are restarted"};
     const size_t n = all->n;
     if (kept)
         kept = jobs_libra_replaced(t, all, &err) == 0;

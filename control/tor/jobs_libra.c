@@ -78,7 +78,7 @@ int jobs_libra_ready(struct tor *t, struct jobs_job *job, bool again, struct sk_
         return -1;
     if (again)
         return sk_fail(err, "its sums were in the switch, which has been restarted; remove the "
-                            "job, and add it again when its hosts begin anew");
+                            "job, and add it again when its hosts are restarted");
     if (job->configured && !t->section->state && !t->host.has_state)
         return sk_fail(err, "protocol: a job of Libra in the configuration needs \"state\": after "
                             "a restart the switch would not know that the job's sums are lost");

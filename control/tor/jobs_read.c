@@ -214,7 +214,7 @@ static int jobs_read_libra(json_t *request, struct jobs_job *job, struct sk_erro
         rc = sk_fail(err, "parameters: only a switch with \"libra\" in its configuration has to "
                           "know which server has which");
     if (rc == 0 && job->has_sessions && json_object_get(request, "sessions"))
-        rc = sk_fail(err, "sessions: a job of Libra has none; one that begins anew is removed and "
+        rc = sk_fail(err, "sessions: a job of Libra has none; one that is restarted is removed and "
                           "added again");
     if (rc == 0)
         rc = HAS_NONE(request, "Libra", err, "server", "slots", "aggregators", "group", "resume",

@@ -53,7 +53,8 @@ class Arrows(unittest.TestCase):
                                 "control/tables (rooms.mk: stages -> base)"])
         said = self.told("control/tor/fdb.c", '#  include "hosts/switchml/frame.h" // for a number')
         self.assertEqual(said, ["control/tor/fdb.c includes hosts/switchml/frame.h, but control/tor may not include "
-                                "hosts/switchml (rooms.mk: control/tor -> control/socket, control/sessions, wire)"])
+                                "hosts/switchml (rooms.mk: control/tor -> control/socket, control/sessions, wire, "
+                                "hosts/libra)"])
 
     def test_public_and_generated_headers_have_rooms(self):
         said = self.told("pipeline/tm/tm.c", '#include "silken/allreduce.h"\n#include "p4_parse.h"')

@@ -2,9 +2,9 @@
 //
 // fuzz_jobs: aggregation jobs that come and go, over several switches, too, by requests that are
 // mostly right and by any JSON, with reloads of several configurations and time between. After each
-// step no two jobs have a number, a slot, an aggregator, a cell or a group in common, what is wanted of the
-// tables are things of jobs there are, the switch refuses nothing, and a request that is refused
-// has changed nothing.
+// step no two jobs have a number, a slot, an aggregator, a cell or a group in common, what is
+// wanted of the tables are things of jobs there are, the switch refuses nothing, and a request that
+// is refused has changed nothing.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
