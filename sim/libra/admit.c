@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs of Libra at a switch with a "tor": its CPU port has the ToR's control plane behind it and no
-// Libra_s, and the ToR's control plane does not admit such jobs. Here they are admitted by entries,
-// as whoever has p4/rack/with_libra.p4 does (p4/rack/README.md, "What the control plane writes").
+// Libra_s. That control plane has such jobs, too (control/tor/jobs_libra.c); those of a scenario
+// are admitted here, by the same entries (p4/rack/README.md, "What the control plane writes").
 // The entries with UDP port 0 are left out: they are for packets with IPv4 options, which no
 // simulated host sends.
 //
