@@ -173,7 +173,8 @@ struct jobs {
     struct {
         struct jobs_left *left; // owned
         size_t n_left;
-        bool filled; // the adder's tables are
+        uint64_t look_at; // at what is left, ns
+        bool filled;      // the adder's tables are
     } libra;
     uint64_t looked;       // for addresses, ns
     uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known

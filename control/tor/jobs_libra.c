@@ -23,6 +23,7 @@
 
 #define LIBRA_SHARES 4u                    // equal ones, of all cells
 #define LOST_NS      UINT64_C(30000000000) // no push takes so long for its passes
+#define LOOK_NS      UINT64_C(2000000)     // a look pauses the pipes
 #define REPETITIONS  "records.repetitions"
 
 static struct sessions_switch jobs_libra_switch_of(const struct tor *t) {
@@ -202,9 +203,11 @@ void jobs_libra_begin(struct tor *t, struct jobs *all, struct jobs_job *job) {
 }
 
 void jobs_libra_run(struct tor *t, struct jobs *all) {
-    if (all->libra.n_left == 0)
+    if (t->now < all->libra.look_at)
         return;
-    jobs_libra_look_at_left(t, all);
+    all->libra.look_at = t->now + LOOK_NS;
+    if (all->libra.n_left > 0)
+        jobs_libra_look_at_left(t, all);
     for (size_t i = 0; i < all->n; i++) {
         struct jobs_job *job = all->list[i];
         if (!job->waits || !jobs_libra_is_free(all, job))
@@ -221,7 +224,7 @@ void jobs_libra_run(struct tor *t, struct jobs *all) {
 int jobs_libra_replaced(struct tor *t, struct jobs *all, struct sk_error *err) {
     bool any = false;
     all->libra.filled = false;
-    all->libra.n_left = 0;
+    all->libra.n_left = 0; // the other one has finished all that was inside
     for (size_t i = 0; i < all->n; i++)
         any |= all->list[i]->protocol == JOBS_LIBRA;
     return any ? jobs_libra_fill(t, all, err) : 0;

@@ -11,7 +11,7 @@ finds_nothing() { # TEST
     return 1
 }
 
-for test in links routes icmp snoop policy jobs jobs_sessions; do
+for test in links routes icmp snoop policy jobs jobs_libra jobs_sessions; do
     check "test_$test" finds_nothing "test_$test"
 done
 
