@@ -4,11 +4,12 @@
 a job of SwitchML: the hosts are those of the key-value library, and verify every sum (harness/tools/sums.c). A host that is
 none of the job is refused and counted. A job that is removed and added again finds empty cells; one that is there keeps its
 sums over a reload and over another program that has its registers; where they are lost, by a restart of the switch or by a
-program without Libra, it is not admitted, and says so."""
+program without Libra, it is not admitted, and says so. A recording of such a job replays to the same output."""
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..")]
@@ -48,14 +49,14 @@ def push(sender, src):
 
 @unittest.skipUnless(os.geteuid() == 0, "network namespaces need root")
 class LibraJob(unittest.TestCase):
-    def setUp(self):
+    def start(self, **more):
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
                    "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)],
                    "macs": [{"vid": 10, "mac": mac(n), "link": n} for n in NAMES],
                    "neighbours": [{"vid": 10, "address": ip(n), "mac": mac(n)} for n in NAMES], "state": "@folder/state/jobs.json"}
         self.lab = Lab({n: Host(i) for i, n in enumerate(NAMES)},
                        {"program": PROGRAM, "pipes": 4, "control_socket": "tor.sock", "tor": section,
-                        "requests": {"folders": ["@folder"], "programs": [os.path.dirname(PROGRAM)]}})
+                        "requests": {"folders": ["@folder"], "programs": [os.path.dirname(PROGRAM)]}, **more})
         self.lab.__enter__()
         self.addCleanup(self.lab.__exit__)
         self.layout = os.path.join(self.lab.folder.name, "layout")
@@ -129,6 +130,7 @@ class LibraJob(unittest.TestCase):
     # ---- tests ----
 
     def test_beside_switchml(self):
+        self.start()
         # a job without enough cells for its layout gets nothing
         self.refused("the layout has 240000 parameters, which are 15000 cells in each register; the job has 4096", "job", "add",
                      "ads", "--protocol", "libra", "--layout", self.layout, "--workers", f"l0:{ip('l0')},l1:{ip('l1')}")
@@ -175,7 +177,24 @@ class LibraJob(unittest.TestCase):
         self.assertIn("tor changed", self.ctl("reload"))
         self.verified(hosts)
 
+    def test_recorded(self):
+        # what the layout said is in the recording, and the file is not needed any more
+        run = self.enterContext(tempfile.TemporaryDirectory(prefix="silken-libra-"))
+        self.start(record={"file": os.path.join(run, "run.pcapng")})
+        for _ in range(2):
+            self.add()
+            self.verified(self.libra(0, 1))
+            self.ctl("job", "remove", "ads")
+        os.unlink(self.layout)
+        self.assertEqual(self.lab.stop(), 0, self.lab.said)
+        same = subprocess.run([SILKEN, "replay", PROGRAM, "--fast", "--config", os.path.join(run, "run.config.json"), "--in",
+                               os.path.join(run, "run.pcapng"), "--expect-recorded"], capture_output=True, text=True, timeout=600,
+                              check=False)
+        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+        self.assertNotRegex(same.stderr, "differ|control plane")
+
     def test_registers_that_are_kept_or_lost(self):
+        self.start()
         self.add()
         hosts = self.libra(0, 4)
         self.ctl("program", PROGRAM)    # with what is in the registers
