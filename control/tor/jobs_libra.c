@@ -22,6 +22,7 @@
 #include "util.h"
 
 #define LIBRA_SHARES 4u                    // equal ones, of all cells
+#define RECORDS_MOST 64u                   // a bit for each
 #define LOST_NS      UINT64_C(30000000000) // no push takes so long for its passes
 #define LOOK_NS      UINT64_C(2000000)     // a look pauses the pipes
 #define REPETITIONS  "records.repetitions"
@@ -99,7 +100,7 @@ static bool jobs_libra_taken(const struct jobs *all, uint16_t record) {
 static int jobs_libra_give_records(struct tor *t, const struct jobs *all, struct jobs_job *job,
                                    struct sk_error *err) {
     const struct sessions_switch sw = jobs_libra_switch_of(t);
-    const uint32_t most = sessions_records(&sw);
+    const uint32_t has = sessions_records(&sw), most = has < RECORDS_MOST ? has : RECORDS_MOST;
     size_t n = 0;
     for (uint32_t r = 0; r < most && n < job->n_workers; r++)
         if (!jobs_libra_taken(all, (uint16_t)r))
