@@ -51,18 +51,19 @@ int sk_unix_address(const char *path, const struct sk_socket_kind *kind, struct 
     return 0;
 }
 
-static int socket_remove_stale(const struct sockaddr_un *a, const struct sk_socket_kind *kind,
-                               struct sk_error *err) {
+int sk_unix_remove_stale(const struct sockaddr_un *a, const struct sk_socket_kind *kind,
+                         struct sk_error *err) {
     struct stat st;
     if (lstat(a->sun_path, &st))
         return 0;
     if (!S_ISSOCK(st.st_mode))
         return sk_fail(err, "%s exists already and is not a socket", a->sun_path);
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    // of another type, so that a process that listens does not hear of it
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const int rc = connect(fd, (const struct sockaddr *)a, sizeof *a), why = errno;
     if (fd >= 0)
         close(fd);
-    if (rc == 0 || why == EAGAIN) // it has more connections waiting than it takes
+    if (rc == 0 || why == EPROTOTYPE)
         return sk_fail(err, "%s %s is in use by another %s", kind->name, a->sun_path, kind->owner);
     if (why != ECONNREFUSED)
         return sk_fail(err, "%s %s %s", kind->name, a->sun_path, strerror(why));
@@ -75,7 +76,7 @@ int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int back
                    struct sk_socket_file *file, struct sk_error *err) {
     struct sockaddr_un a;
     struct stat st;
-    if (sk_unix_address(path, kind, &a, err) || socket_remove_stale(&a, kind, err))
+    if (sk_unix_address(path, kind, &a, err) || sk_unix_remove_stale(&a, kind, err))
         return -1;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const mode_t mask = umask(0177); // nobody else, from the first moment

@@ -24,16 +24,19 @@ struct sk_socket_kind {
 // The address of a socket's file. 0, or -1 with a sentence if the path is empty or too long.
 int sk_unix_address(const char *path, const struct sk_socket_kind *kind, struct sockaddr_un *out,
                     struct sk_error *err);
+// Removes the file of a socket that no process has any more: one that was killed leaves it. 0, also
+// when there is none, or -1 with a sentence: a process has it, or it is not a socket.
+int sk_unix_remove_stale(const struct sockaddr_un *a, const struct sk_socket_kind *kind,
+                         struct sk_error *err);
 // The file of a socket that listens.
 struct sk_socket_file {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     dev_t device;
     ino_t inode;
 };
-// Makes a socket's file of mode 0600 and listens on it. Replaces a file that nobody listens to: a
-// process that was killed leaves one. Returns a descriptor and the file, both for
-// sk_unlisten_unix(), or -1 with a sentence. Changes the process's umask for a moment, so other
-// threads must not make files meanwhile.
+// Makes a socket's file of mode 0600 and listens on it, where sk_unix_remove_stale() leaves room.
+// Returns a descriptor and the file, both for sk_unlisten_unix(), or -1 with a sentence. Changes the
+// process's umask for a moment, so other threads must not make files meanwhile.
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
                    struct sk_socket_file *file, struct sk_error *err);
 // Ends that. The file goes first, unless another one has its name by now.

@@ -14,6 +14,8 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 
+#include "base/socket.h"
+
 #define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
 #define AF_PACKET_KEPT                                                                             \
     66u // of one received: what is after it is the packet, as far as there is room
@@ -62,6 +64,28 @@ static bool ports_device_fail(const struct sk_port_spec *spec, const char *what,
     }
     snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
              what, rte_strerror(rc < 0 ? -rc : rc));
+    return false;
+}
+
+// A vhost-user port that listens: its driver makes no socket where a switch that was killed has left
+// one.
+static bool ports_device_make_room(const struct sk_port_spec *spec, char *error,
+                                   size_t error_size) {
+    static const struct sk_socket_kind kind = {"socket", "process"};
+    const char *path = ports_said(spec->device, "iface"),
+               *client = ports_said(spec->device, "client");
+    const size_t length = path ? strcspn(path, ",") : 0;
+    struct sockaddr_un a;
+    struct sk_error err;
+    char name[sizeof a.sun_path];
+    if (strncmp(spec->device, "net_vhost", strlen("net_vhost")) != 0 || length == 0 ||
+        length >= sizeof name || (client && *client == '1'))
+        return true; // or the driver says what is wrong
+    memcpy(name, path, length);
+    name[length] = '\0';
+    if (sk_unix_address(name, &kind, &a, &err) == 0 && sk_unix_remove_stale(&a, &kind, &err) == 0)
+        return true;
+    snprintf(error, error_size, "port %u, device '%s': %s", spec->dev_port, spec->device, err.text);
     return false;
 }
 
@@ -252,6 +276,8 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
         return false;
     struct ports_xdp before;
+    if (rc == 0 && !ports_device_make_room(spec, error, error_size))
+        return false;
     if (rc == 0 && ports_is_af_xdp(spec->device) && !make_small_pool(p))
         rc = -ENOMEM;
     if (p->small)

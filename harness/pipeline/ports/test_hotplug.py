@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+import tempfile
 import time
 
 sys.path[:0] = ["harness/control", "harness/pcap"]
@@ -275,7 +276,30 @@ def refused():
         checks.equal("ends", sw.stop(), 0)
 
 
+def socket_of_one_that_was_killed():
+    """A vhost-user port's file stays; the next switch takes its place, and leaves that of one that runs alone."""
+    with tempfile.TemporaryDirectory(prefix="silken-live-") as folder:
+        device = f"net_vhost0,iface={folder}/v.sock"
+        config = {**FLOOD, "ports": [*FLOOD["ports"], {"port": 2, "device": device}]}
+        with Switch(config) as sw:
+            checks.equal("it listens", os.path.exists(folder + "/v.sock"), True)
+            sw.process.kill()
+            sw.process.wait()
+            checks.equal("its file stays", os.path.exists(folder + "/v.sock"), True)
+        with Switch(config) as sw:
+            checks.equal("the next one has it", sw.port(2)["device"], device)
+            with Switch({**FLOOD, "requests": ANYTHING}) as other:
+                checks.has("a third one has not", other.refused("port.add", port=2, device=device), "v.sock is in use by another process")
+            checks.equal("and takes nothing away", os.path.exists(folder + "/v.sock"), True)
+            checks.equal("ends", sw.stop(), 0)
+        with open(folder + "/v.sock", "w", encoding="ascii"):
+            pass
+        with Switch({**FLOOD, "requests": ANYTHING}) as sw:
+            checks.has("a file", sw.refused("port.add", port=2, device=device), "exists already and is not a socket")
+
+
 beside_traffic()
+socket_of_one_that_was_killed()
 loops()
 go_round()
 through()
