@@ -168,12 +168,13 @@ static uint64_t pub_mac_number(const uint8_t mac[6]) {
 
 // What both kinds of sessions say.
 struct pub_session {
-    uint64_t session_id, mac;
+    uint64_t session_id, session_bits; // of the number that was broadcast, those which it says
+    uint64_t mac;
     uint32_t rank, workers, ipv4, packet_size;
 };
 
 static const char *pub_wrong_session(const struct pub_worker *w, const struct pub_session *s) {
-    if (!w->told || s->session_id != w->group->value)
+    if (!w->told || s->session_id != (w->group->value & s->session_bits))
         return "session_id: it is not the number that the job's root has broadcast";
     if (s->rank != w->rank || s->workers != w->group->workers)
         return "rank or num_workers: they are not those of the worker's Broadcast";
@@ -218,6 +219,7 @@ static bool pub_session_of(const struct pub_calling *c, const struct pub_session
 static void pub_udp_session_of(const struct pub_calling *c,
                                const SwitchmlProto__UdpSessionRequest *m) {
     const struct pub_session s = {.session_id = m->session_id,
+                                  .session_bits = UINT64_MAX,
                                   .mac = m->mac,
                                   .rank = m->rank,
                                   .workers = m->num_workers,
@@ -252,6 +254,7 @@ static const char *pub_wrong_pairs(const SwitchmlProto__RdmaSessionRequest *m) {
 static void pub_rdma_session_of(const struct pub_calling *c,
                                 const SwitchmlProto__RdmaSessionRequest *m) {
     const struct pub_session s = {.session_id = m->session_id,
+                                  .session_bits = UINT32_MAX, // the field has no more
                                   .mac = m->mac,
                                   .rank = m->rank,
                                   .workers = m->num_workers,

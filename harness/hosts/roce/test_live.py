@@ -297,7 +297,8 @@ def decoded(data):
 def published():
     """Two workers by RdmaSession, as the published client asks for it: its queue pairs' numbers do not follow each other."""
     channels = [grpc.insecure_channel("127.0.0.1:50099", [("grpc.use_local_subchannel_pool", 1)]) for _ in range(2)]
-    session = 0x1234
+    session = 0x18ABCDEF12345678  # the field of RdmaSession has its lower half alone
+    told = session & 0xFFFFFFFF
 
     def ask(n, method, *fields):
         return channels[n].unary_unary("/switchml_proto." + method)(encoded(*fields), timeout=60)
@@ -306,7 +307,7 @@ def published():
         return [channels[n].unary_unary("/switchml_proto." + method).future(encoded(*fields), timeout=60) for n in range(2)]
 
     def join(n):
-        return decoded(ask(n, "Session/RdmaSession", (1, session), (2, n), (3, 2), (4, int(mac(n).replace(":", ""), 16)),
+        return decoded(ask(n, "Session/RdmaSession", (1, told), (2, n), (3, 2), (4, int(mac(n).replace(":", ""), 16)),
                            (5, int.from_bytes(socket.inet_aton(address(n)), "big")), (6, Own.RKEY), (7, 1), (8, 256),
                            (9, [Own.QPN, 0x10 + n]), (10, [5, 9])))
 
@@ -322,7 +323,7 @@ def published():
         b.result()
     for place in places:
         check.equal("the switch", (place[1], place[2], place[3]),
-                    (session, int(SWITCH_MAC.replace(":", ""), 16), int.from_bytes(socket.inet_aton(SWITCH_IP), "big")))
+                    (told, int(SWITCH_MAC.replace(":", ""), 16), int.from_bytes(socket.inet_aton(SWITCH_IP), "big")))
         check.equal("its queue pairs", (len(place[5]), len(place[6]), place[5][1] - place[5][0]), (2, 2, 1))
     check.true("each has its own", places[0][5] != places[1][5])
     own = [Own(n, {"queue_pair": places[n][5][0], "psn": places[n][6][0]}) for n in range(2)]
