@@ -360,8 +360,8 @@ links/harness/control/tor        := compiler hosts/switchml
 links/harness/hosts/communicator := compiler control/tables
 links/harness/interp             := compiler
 links/harness/pipeline/switch    := control/state
-# harness/mpi is programs of an MPI, which their test compiles
-HARNESS_SRC := $(filter-out harness/mpi/%,$(sort $(call below_SRC,harness)))
+# harness/mpi has programs of an MPI, harness/guests of libibverbs, which their tests compile
+HARNESS_SRC := $(filter-out harness/mpi/% harness/guests/%,$(sort $(call below_SRC,harness)))
 named       = $(foreach f,$(HARNESS_SRC),$(if $(filter $(1),$(notdir $(f))),$(f)))
 TEST_SRC   := $(call named,test_%)
 FUZZ_SRC   := $(call named,fuzz_%)

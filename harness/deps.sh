@@ -12,7 +12,7 @@ case "${1:-}" in
         ;;
     test)
         packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tcpdump tshark chromium iputils-ping
-            traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio ibverbs-utils ibverbs-providers kmod
+            traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio ibverbs-utils ibverbs-providers libibverbs-dev kmod
             python3-numpy python3-torch libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py
             python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl
             slurmctld slurmd slurm-client bible-kjv man-db bash-completion zsh'

@@ -60,6 +60,7 @@ provider=$(find /usr/lib -name 'librxe-rdmav*.so' | head -n 1)
 put "$provider"
 mkdir -p root/etc/libibverbs.d
 cp /etc/libibverbs.d/rxe.driver root/etc/libibverbs.d/
+put "$(command -v lscpu)" && ln -sf "$(command -v lscpu)" root/bin/lscpu
 for program in "$@"; do
     case $program in /*) ;; *) program=$here/$program ;; esac
     put "$program"

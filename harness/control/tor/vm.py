@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,20 +27,30 @@ def why_not():
 
 
 class VM:
-    def __init__(self, sockets, macs, image=None, memory=256, cpu="qemu64", patience=180):
+    """With `lasting` its cards find the switch again that ends and comes back at the same sockets; `more` are further words
+    for QEMU."""
+
+    def __init__(self, sockets, macs, image=None, memory=256, cpu="qemu64", patience=180, lasting=False, more=()):
         self.sockets, self.macs, self.process, self.said = sockets, macs, None, b""
         self.image, self.memory, self.cpu, self.patience = image or os.path.join(BUILD, "vm"), memory, cpu, patience
+        self.lasting, self.more, self.errors = lasting, more, tempfile.TemporaryFile()
 
-    def __enter__(self):
+    def start(self):
         words = [QEMU, "-accel", "tcg", "-cpu", self.cpu, "-m", str(self.memory), "-display", "none", "-nodefaults", "-no-reboot",
                  "-serial", "stdio", "-kernel", os.path.join(self.image, "vmlinuz"), "-initrd",
-                 os.path.join(self.image, "initrd"), "-append", "console=ttyS0 quiet panic=-1",
+                 os.path.join(self.image, "initrd"), "-append", "console=ttyS0 quiet panic=-1 no_timer_check",
                  "-object", f"memory-backend-memfd,id=mem,size={self.memory}M,share=on", "-numa", "node,memdev=mem"]
+        # no_timer_check: beside busy neighbours the timer is late, and the kernel takes it for broken
         # a speed, without which Linux bonds nothing; no vectors: QEMU 7.2 ends with a fault when vhost-user meets MSI-X without KVM
         for i, (path, mac) in enumerate(zip(self.sockets, self.macs)):
-            words += ["-chardev", f"socket,id=c{i},path={path}", "-netdev", f"vhost-user,id=n{i},chardev=c{i}",
+            again = ",reconnect=1" if self.lasting else ""
+            words += ["-chardev", f"socket,id=c{i},path={path}{again}", "-netdev", f"vhost-user,id=n{i},chardev=c{i}",
                       "-device", f"virtio-net-pci,netdev=n{i},mac={mac},vectors=0,speed=10000,duplex=full"]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen([*words, *self.more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+
+    def __enter__(self):
+        if not self.process:
+            self.start()
         try:
             self.until(b"@ready", self.patience)
         except BaseException:
@@ -62,7 +73,8 @@ class VM:
                 raise TimeoutError(f"the virtual machine does not say {mark!r}: {self.said[-2000:]!r}")
             part = os.read(self.process.stdout.fileno(), 65536)
             if not part:
-                raise RuntimeError(f"the virtual machine ended: {self.said[-2000:]!r}")
+                self.errors.seek(0)
+                raise RuntimeError(f"the virtual machine ended: {self.said[-2000:]!r} {self.errors.read()[-1000:]!r}")
             self.said += part
 
     def do(self, command, check=True, seconds=60):
@@ -76,3 +88,4 @@ class VM:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+        self.errors.close()
