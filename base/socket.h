@@ -34,9 +34,9 @@ struct sk_socket_file {
     dev_t device;
     ino_t inode;
 };
-// Makes a socket's file of mode 0600 and listens on it, where sk_unix_remove_stale() leaves room.
-// Returns a descriptor and the file, both for sk_unlisten_unix(), or -1 with a sentence. Changes the
-// process's umask for a moment, so other threads must not make files meanwhile.
+// Makes a socket's file of mode 0600 and listens on it, where sk_unix_remove_stale() leaves
+// room. Returns a descriptor and the file, both for sk_unlisten_unix(), or -1 with a sentence.
+// Changes the process's umask for a moment, so other threads must not make files meanwhile.
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
                    struct sk_socket_file *file, struct sk_error *err);
 // Ends that. The file goes first, unless another one has its name by now.

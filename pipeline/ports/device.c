@@ -67,8 +67,8 @@ static bool ports_device_fail(const struct sk_port_spec *spec, const char *what,
     return false;
 }
 
-// A vhost-user port that listens: its driver makes no socket where a switch that was killed has left
-// one.
+// A vhost-user port that listens: its driver makes no socket where a switch that was killed has
+// left one.
 static bool ports_device_make_room(const struct sk_port_spec *spec, char *error,
                                    size_t error_size) {
     static const struct sk_socket_kind kind = {"socket", "process"};
