@@ -11,7 +11,8 @@ of JSON: its verdict, what it took, and what Scapy and tshark say of the invaria
 received and sent. Status 0: all verdicts are good. --keep FOLDER keeps the recordings.
 
 With --mend-rxe the machines' rxe is mended in their memory: as Linux has it, it takes no message of a queue pair any more when one
-of several packets had no end (guest.py). Without, the client's messages have one packet where frames are lost.
+of several packets had no end (guest.py). Without, the client's messages have one packet where frames are lost. Where they are, the
+client can spoil its own sums: "overwritten" says how many messages it sent with elements of an answer (judge.py).
 """
 import argparse
 import json
@@ -137,9 +138,10 @@ def endpoint(rack, switch, short, harm, messages=300, seed=1, seconds=300):
     frames is lost, doubled, late or damaged, in each direction. rxe takes no message any more after one of several packets that
     has no end, so that its process begins the queue pair anew then."""
     peer, our = rack.guests[:2]
+    renew = "renew" if harm and not short and not rack.mended else ""
     peer.do(f"ip route add {worker_ip(1)}/32 dev eth0 2>/dev/null; arp -s {worker_ip(1)} {guest.mac(1)}")
-    peer.do(f"rxe_peer {guest.GID} {worker_ip(1)} {OUR_QPN:#x} {OUR_RKEY:#x} {'renew' if harm and not short and not rack.mended else ''} >/tmp/peer 2>&1 & "
-            "echo $! >/tmp/pid; until grep -q . /tmp/peer; do sleep 0.2; done")
+    peer.do(f"rm -f /tmp/peer; rxe_peer {guest.GID} {worker_ip(1)} {OUR_QPN:#x} {OUR_RKEY:#x} {renew} >/tmp/peer 2>&1 & "
+            "echo $! >/tmp/pid; until grep -q . /tmp/peer 2>/dev/null; do sleep 0.2; done")
     said = peer.do("cat /tmp/peer")
     numbers = re.search(r"peer (\d+) 0 (\d+) (\d+)", said)
     expect(numbers, said)
@@ -153,6 +155,7 @@ def endpoint(rack, switch, short, harm, messages=300, seed=1, seconds=300):
 # ---- the published client ----
 
 PORT, CONTROLLER_IP = 50099, "10.0.30.254"
+OUTSTANDING = 64  # packets under way
 WORDS = "Data verified successfully"
 
 
@@ -169,7 +172,7 @@ def prepare_client(g):
 
 
 def client_settings(rank, count, message, timeout):
-    general = {"rank": rank, "num_workers": count, "num_worker_threads": 1, "max_outstanding_packets": 64, "packet_numel": 256,
+    general = {"rank": rank, "num_workers": count, "num_worker_threads": 1, "max_outstanding_packets": OUTSTANDING, "packet_numel": 256,
                "backend": "rdma", "scheduler": "fifo", "prepostprocessor": "cpu_exponent_quantizer", "instant_job_completion": "false",
                "controller_ip": guest.HOST, "controller_port": PORT, "timeout": timeout, "timeout_threshold": 100,
                "timeout_threshold_increment": 100}
@@ -189,7 +192,7 @@ def client(rack, switch, packets=4, timeout=5000, seconds=300):
     said = [g.do("wait; tr @ % </tmp/said", seconds=seconds + 120) for g in rack.guests]
     timeouts = [int(n) for text in said for n in re.findall(r"Number of timeouts: #(\d+)#", text)]
     for n, text in enumerate(said):
-        expect(WORDS in text and "status 0" in text, f"machine {n}: {text[-1500:]}")
+        expect(WORDS in text and "status 0" in text, f"machine {n}: {text[-600:]}")
     return {"packets_of_a_message": packets, "timeouts": timeouts}
 
 
@@ -220,15 +223,21 @@ def run(rack, name, config, what, loss, folder=None):
         config = {**config, "faults": {"loss": loss, "seed": 5}}
     with rack.running(config) as switch:
         began = time.monotonic()
+        for g in rack.guests:  # what a scenario that failed has left
+            g.do("kill -9 $(jobs -p) 2>/dev/null; wait", check=False)
         try:
             with judge.recording(switch, path):
                 out.update(what(rack, switch))
-        except (Failed, TimeoutError, RuntimeError) as e:
+        except (Failed, RuntimeError) as e:
             out.update({"good": False, "why": str(e)})
+        except TimeoutError as e:  # its console is not to be used any more
+            return {**out, "good": False, "why": str(e), "over": True}
         out["seconds"] = round(time.monotonic() - began, 1)
         drops = switch.ask("stats")["drops"]
     out["lost"] = drops.get("injected loss", 0)
     out.update(judge.judge(path))
+    if name.startswith("client"):
+        out["overwritten"] = judge.overwritten(path, bytes(map(int, CONTROLLER_IP.split("."))), OUTSTANDING // int(name.split("-")[1]))
     # a frame that our endpoint has damaged comes and goes; what p4/l2 does not look at may be what was damaged
     damaged = 2 * out.get("damaged", 0)
     wrong = max(out["wrong_by_scapy"], out["other_by_tshark"]) > damaged or REFUSED in drops
@@ -253,6 +262,8 @@ def main():
                 verdict = run(rack, name, config, what, loss, args.keep)
                 print(json.dumps(verdict), flush=True)
                 good &= verdict["good"]
+                if "over" in verdict:
+                    break
     sys.exit(0 if good else 1)
 
 
