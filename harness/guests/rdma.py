@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -256,6 +257,7 @@ def main():
     p.add_argument("--keep", help="a folder for recordings")
     args = p.parse_args()
     good = True
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the machines go with it
     with guest.Rack(args.guests, guest.image(programs(args.client)), 512 if args.client else 384, args.mend_rxe) as rack:
         for name, config, what, loss in scenarios(args.guests, args.client, args.mend_rxe, args.elements):
             if any(name.startswith(word) for word in args.only):
