@@ -3,7 +3,7 @@
 #
 # image.sh DIR [PROGRAM]...: a kernel with RDMA over Ethernet (rdma_rxe) for virtual machines, out of Debian's package
 # linux-image-amd64 (which is not installed: this machine keeps its own; the image for clouds has no RDMA), and an initial
-# file system: busybox, the modules, rdma of iproute2, ibv_uc_pingpong and ibv_devinfo of ibverbs-utils, the programs, and
+# file system: busybox, the modules, rdma of iproute2, lscpu, ibv_uc_pingpong and ibv_devinfo of ibverbs-utils, the programs, and
 # the libraries that all of them need. It takes commands from its console. Makes DIR/vmlinuz and DIR/initrd; the kernel is
 # fetched once.
 set -eu
