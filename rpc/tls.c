@@ -243,7 +243,7 @@ static int tls_client_handshake(SSL *tls, const char *server, struct sk_error *e
                        X509_verify_cert_error_string(verified));
     if (how == SSL_ERROR_WANT_READ || how == SSL_ERROR_WANT_WRITE)
         return sk_fail(err, "%s: it does not answer", server);
-    if (!ERR_peek_error() && !errno)
+    if (!ERR_peek_error() && (!errno || errno == ECONNRESET || errno == EPIPE))
         return sk_fail(err, "%s: it closed the connection during the TLS handshake", server);
     return sk_fail(err, "%s: the TLS handshake failed: %s", server, rpc_tls_why());
 }
