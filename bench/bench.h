@@ -109,6 +109,7 @@ struct bench_options {
     X(libra_worker)                                                                                \
     X(libra_server)                                                                                \
     X(allreduce)                                                                                   \
+    X(allreduce_1k)                                                                                \
     X(record)                                                                                      \
     X(traced)                                                                                      \
     X(filter)                                                                                      \

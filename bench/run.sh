@@ -29,7 +29,7 @@ done
 seconds_of() {
     case "$1" in
         forward64) echo 30 ;;
-        allreduce) echo 75 ;;
+        allreduce | allreduce_1k) echo 75 ;;
         replay) echo 30 ;;
         *) echo 15 ;;
     esac

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that reduces with Open MPI: reduce_mpi
+// A rank that reduces with Open MPI: reduce_mpi [small]
 #include <mpi.h>
 
 #include "reduce.h"
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != REDUCE_WORKERS)
         return 2;
-    int rc = reduce_run(rank, sum, NULL);
+    int rc = reduce_run(rank, sum, NULL, argv[argc - 1]);
     MPI_Finalize();
     return rc;
 }

@@ -6,9 +6,9 @@
 #   run.sh up NET          makes the namespaces NET0 to NET3, one for each rank (10.77.0.1 to .4), and
 #                          NETs, which their links end in
 #   run.sh down NET
-#   run.sh SYSTEM NET PROGRAMS FOLDER SLOTS
+#   run.sh SYSTEM NET PROGRAMS FOLDER SLOTS [small]
 #                          memif, udp, af_packet (Silken), gloo or openmpi: four ranks, once; what rank r
-#                          prints goes to FOLDER/SYSTEM.r
+#                          prints goes to FOLDER/SYSTEM.r. small: many sums of 1 KB (reduce.h)
 #
 # Of the kernel's own traffic the links are joined by a bridge; for Silken on udp and af_packet they are taken
 # out of it, and the switch is what joins them.
@@ -76,6 +76,7 @@ esac
 programs=$3
 folder=$4
 slots=$5
+small=${6:-}
 rm -f "$folder/$what".[0-3]
 
 switch=
@@ -105,7 +106,7 @@ with_switch() { # DEVICE-OF-RANK...
     done
     pids=
     for r in $ranks; do
-        ip netns exec "$net$r" "$programs/reduce_silken" "$r" "$slots" "$1" \
+        ip netns exec "$net$r" "$programs/reduce_silken" "$r" "$slots" "$1" $small \
             >"$folder/$what.$r" 2>&1 &
         pids="$pids $!"
         shift
@@ -145,7 +146,7 @@ case "$what" in
         trap 'rm -rf "$store"' EXIT
         pids=
         for r in $ranks; do
-            ip netns exec "$net$r" "$programs/reduce_gloo" "$r" "10.77.0.$((r + 1))" "$store" \
+            ip netns exec "$net$r" "$programs/reduce_gloo" "$r" "10.77.0.$((r + 1))" "$store" $small \
                 >"$folder/$what.$r" 2>&1 &
             pids="$pids $!"
         done
@@ -171,7 +172,7 @@ EOF
             --mca plm_rsh_agent "$agent" --mca pml ob1 --mca btl tcp,self \
             --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
             --mca mpi_yield_when_idle 1 --bind-to none --oversubscribe \
-            --output-filename "$folder/openmpi" "$programs/reduce_mpi" 2>&1
+            --output-filename "$folder/openmpi" "$programs/reduce_mpi" $small 2>&1
         for r in $ranks; do
             cp "$folder"/openmpi/*/rank.*"$r"/stdout "$folder/openmpi.$r"
         done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that reduces through a Silken switch: reduce_silken RANK SLOTS DEVICE
+// A rank that reduces through a Silken switch: reduce_silken RANK SLOTS DEVICE [small]
 #include "bench/allreduce/reduce.h"
 #include "bench/rack.h"
 #include "silken/allreduce.h"
@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
     char why[256], mac[32], ip[32];
     struct silken_config config;
     struct silken_comm *comm;
-    if (argc != 4)
+    if (argc < 4)
         return 2;
     int rank = atoi(argv[1]);
     snprintf(mac, sizeof mac, "02:00:00:00:00:%02x", (unsigned)rank & 0xff);
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    int rc = reduce_run(rank, sum, comm);
+    int rc = reduce_run(rank, sum, comm, argv[argc - 1]);
     struct silken_stats s;
     silken_stats(comm, &s);
     printf("packets %llu, sent again %llu\n", (unsigned long long)s.packets_sent,
