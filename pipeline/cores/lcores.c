@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,6 +20,10 @@
 #define YIELD_TURNS   400u
 #define SLEEP_TURNS   2400u
 #define LONG_SLEEP_US 500u
+// A yield that takes so long has let somebody else work: there is no processor to spare, and one
+// who sleeps is let in sooner when something comes than one who yields.
+#define DEAR_YIELD_NS UINT64_C(50000)
+#define SLACK_NS      1000L // by which the system may end a sleep late; usually 50,000
 // Of one that waits in a pause which is not short.
 #define PAUSE_SLEEP_US 20u
 // How long one looks in a pause, who needs no processor of another, before it gives its own away: a
@@ -160,13 +165,17 @@ static void lcores_sleep(struct sk_lcores *l, unsigned empty) {
     wait_while_wanted(l);
 }
 
-static void lcores_rest(struct sk_lcores *l, unsigned empty) {
+// After so many turns without work. Returns how many they are taken for.
+static unsigned lcores_rest(struct sk_lcores *l, unsigned empty) {
     if (l->opt.idle_sleep_us == 0 || empty <= SPIN_TURNS)
-        return;
-    if (empty > YIELD_TURNS)
+        return empty;
+    if (empty > YIELD_TURNS) {
         lcores_sleep(l, empty);
-    else
-        sched_yield();
+        return empty;
+    }
+    const uint64_t before = sk_clock_now();
+    sched_yield();
+    return sk_clock_now() - before > DEAR_YIELD_NS ? YIELD_TURNS : empty;
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
@@ -192,6 +201,7 @@ void sk_lcores_resume(struct sk_lcores *l, bool changed) {
 
 static void take_turns(struct sk_lcores *l, unsigned number) {
     unsigned empty = 0;
+    prctl(PR_SET_TIMERSLACK, SLACK_NS);
     wait_while_wanted(l); // it has been counted as running since a moment ago
     while (!atomic_load_explicit(&l->stopped, memory_order_relaxed)) {
         if (atomic_load_explicit(&l->wanted, memory_order_relaxed))
@@ -202,7 +212,7 @@ static void take_turns(struct sk_lcores *l, unsigned number) {
         empty = worked ? 0 : empty <= SLEEP_TURNS ? empty + 1 : empty;
         if (empty == SPIN_TURNS)
             atomic_fetch_add(&l->resting, 1);
-        lcores_rest(l, empty);
+        empty = lcores_rest(l, empty);
     }
     if (empty >= SPIN_TURNS)
         atomic_fetch_sub(&l->resting, 1);
