@@ -23,6 +23,8 @@
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make collectives-faults 20,000 seeds of collective operations over bad links, with restarts (SEEDS=20000 FROM=1)
+#   make cards      `silken run` with two network cards by vfio-pci, in a virtual machine; root, some minutes
+#                   (CARDS=e1000e,vmxnet3: these; harness/cards/cards.py)
 #   make levels-faults  20,000 seeds of SwitchML jobs over two and three levels of switches; then 3,600 workers (SEEDS=20000)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
 #   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
@@ -471,6 +473,9 @@ own-faults: $(BUILD)/silken
 .PHONY: own-faults
 
 # Racks that are recorded and replayed, RUNS of them.
+cards: $(BUILD)/silken $(BUILD)/.deps-test
+	BUILD=$(BUILD) $(if $(CARDS),CARDS=$(CARDS)) $(PYTHON) harness/cards/cards.py
+.PHONY: cards
 recorded-racks: $(BUILD)/silken
 	RUNS=$(or $(RUNS),100) BUILD=$(BUILD) $(PYTHON) harness/control/tor/test_recorded.py
 .PHONY: recorded-racks

@@ -2,28 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # image.sh DIR [PROGRAM]...: a kernel with RDMA over Ethernet (rdma_rxe) for virtual machines, out of Debian's package
-# linux-image-amd64 (which is not installed: this machine keeps its own; the image for clouds has no RDMA), and an initial
-# file system: busybox, the modules, rdma of iproute2, lscpu, ibv_uc_pingpong and ibv_devinfo of ibverbs-utils, the programs, and
-# the libraries that all of them need. It takes commands from its console. Makes DIR/vmlinuz and DIR/initrd; the kernel is
-# fetched once.
+# linux-image-amd64 (kernel.sh; the image for clouds has no RDMA), and an initial file system: busybox, the modules, rdma of
+# iproute2, lscpu, ibv_uc_pingpong and ibv_devinfo of ibverbs-utils, the programs, and the libraries that all of them need. It
+# takes commands from its console. Makes DIR/vmlinuz and DIR/initrd; the kernel is fetched once.
 set -eu
 out=$1
 shift
-mkdir -p "$out/root"
 here=$(pwd)
+sh "$(dirname "$0")/kernel.sh" "$out"
+mkdir -p "$out/root"
 cd "$out"
-if [ ! -s vmlinuz ] || [ ! -d package/lib/modules ]; then
-    rm -rf package vmlinuz linux-image-*.deb
-    package=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-    [ -n "$package" ] || { echo "error: apt knows no linux-image-amd64" >&2; exit 1; }
-    apt-get download -q "$package" >download.log 2>&1 || { tail -n 3 download.log >&2; exit 1; }
-    dpkg-deb -x linux-image-*.deb package
-    rm linux-image-*.deb
-    cp package/boot/vmlinuz-* vmlinuz.tmp
-    # what of it is not needed takes 400 MB
-    rm -rf package/boot package/usr
-    mv vmlinuz.tmp vmlinuz
-fi
 rm -rf root
 mkdir -p root/bin root/proc root/sys root/dev root/tmp root/modules root/etc root/lib64
 modules=

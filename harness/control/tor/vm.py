@@ -29,13 +29,15 @@ def why_not():
 class VM:
     """With `lasting` its cards find the switch again that ends and comes back at the same sockets; `more` are further words
     for QEMU."""
+    files = ()  # that QEMU gets
 
     def __init__(self, sockets, macs, image=None, memory=256, cpu="qemu64", patience=180, lasting=False, more=()):
         self.sockets, self.macs, self.process, self.said = sockets, macs, None, b""
         self.image, self.memory, self.cpu, self.patience = image or os.path.join(BUILD, "vm"), memory, cpu, patience
         self.lasting, self.more, self.errors = lasting, more, tempfile.TemporaryFile()
 
-    def start(self):
+    def words(self):
+        """QEMU's command line."""
         words = [QEMU, "-accel", "tcg", "-cpu", self.cpu, "-m", str(self.memory), "-display", "none", "-nodefaults", "-no-reboot",
                  "-serial", "stdio", "-kernel", os.path.join(self.image, "vmlinuz"), "-initrd",
                  os.path.join(self.image, "initrd"), "-append", "console=ttyS0 quiet panic=-1 no_timer_check",
@@ -46,7 +48,11 @@ class VM:
             again = ",reconnect=1" if self.lasting else ""
             words += ["-chardev", f"socket,id=c{i},path={path}{again}", "-netdev", f"vhost-user,id=n{i},chardev=c{i}",
                       "-device", f"virtio-net-pci,netdev=n{i},mac={mac},vectors=0,speed=10000,duplex=full"]
-        self.process = subprocess.Popen([*words, *self.more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        return [*words, *self.more]
+
+    def start(self):
+        self.process = subprocess.Popen(self.words(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        pass_fds=self.files)
 
     def __enter__(self):
         if not self.process:
