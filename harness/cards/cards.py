@@ -411,7 +411,17 @@ class C_Job(unittest.TestCase):
         self.assertGreater(received, 2 * 2 * 3 * 391 - 1)
 
 
-class D_Back(unittest.TestCase):
+class D_OrdinaryMemory(unittest.TestCase):
+    def test_without_hugepages(self):
+        world.do("sysctl -q vm.nr_hugepages=0")
+        world.start(configuration())
+        said = world.hosts[0].run("ping", "-c", "5", "-i", "0.2", "-W", "5", world.hosts[1].address, check=False)
+        self.assertIn(" 5 received", said)
+        received, made, sent, dropped, said = world.stop()
+        self.assertEqual(received + made, sent + dropped, said)
+
+
+class E_Back(unittest.TestCase):
     def test_to_the_kernel(self):
         commands, shown = page_blocks()[2]
         said = world.machine.block(commands)
