@@ -24,7 +24,7 @@
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make collectives-faults 20,000 seeds of collective operations over bad links, with restarts (SEEDS=20000 FROM=1)
 #   make cards      `silken run` with two network cards by vfio-pci, in a virtual machine; root, some minutes
-#                   (CARDS=e1000e,vmxnet3: these; harness/cards/cards.py)
+#                   (CARDS=e1000,e1000e: these; harness/cards/cards.py)
 #   make levels-faults  20,000 seeds of SwitchML jobs over two and three levels of switches; then 3,600 workers (SEEDS=20000)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
 #   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)

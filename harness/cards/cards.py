@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Network cards by vfio-pci: `silken run` in a virtual machine with two cards of QEMU's behind its IOMMU, `make cards`. What
 docs/operator.md says about cards is run there; then p4/l2 between the cards, with several queues, links that go down, long
-frames and a flood, all packets accounted for; then a job of p4/switchml, whose workers check each sum. Some 3 minutes on a
-free machine, more beside others: it is not part of `make test`. CARDS=e1000e,vmxnet3 tries other cards."""
+frames and a flood, all packets accounted for; then a job of p4/switchml, whose workers check each sum; then ordinary memory.
+The machine is emulated: 5 minutes at a load of 9 to 16 on two processors, so it is not part of `make test`. CARDS=e1000,e1000e
+tries other cards; QEMU's vmxnet3 does not pass: frames with a tag of a VLAN leave it mangled."""
 import hashlib
 import json
 import os
@@ -25,7 +26,7 @@ from machine import Card, Machine, Network  # noqa: E402
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 SILKEN = os.path.join(BUILD, "silken")
 KINDS = os.environ.get("CARDS", "e1000e,virtio-net-pci").split(",")
-QUEUES = {"virtio-net-pci": 4, "vmxnet3": 2}
+QUEUES = {"virtio-net-pci": 4}
 DRIVERS = {"e1000e": "net_e1000_em", "e1000": "net_e1000_em", "virtio-net-pci": "net_virtio", "vmxnet3": "net_vmxnet3"}
 PAGE = "docs/operator.md"
 SWITCH_MAC, SWITCH_IP = "02:00:00:00:00:fe", "10.0.40.254"
@@ -86,6 +87,10 @@ class World:
     def ports(self):
         return {p["port"]: p for p in self.ask("port")["ports"]}
 
+    def end(self):
+        """The switch, if it runs: it has ended where all went well."""
+        self.do("if [ -e /run/pid ]; then kill -9 $(cat /run/pid) 2>/dev/null; rm -f /run/pid /run/s.sock; sleep 1; fi; true")
+
     def start(self, config):
         self.configure(config)
         self.do(f"{SILKEN} run -c /run/c.json >/run/log 2>&1 & echo $! >/run/pid")
@@ -100,7 +105,7 @@ class World:
 
     def stop(self):
         """The account that it gives at its end, as numbers by name."""
-        self.do("kill $(cat /run/pid); while kill -0 $(cat /run/pid) 2>/dev/null; do sleep 0.2; done")
+        self.do("kill $(cat /run/pid); while kill -0 $(cat /run/pid) 2>/dev/null; do sleep 0.2; done; rm /run/pid")
         said = self.do("cat /run/log")
         found = re.search(r"^received (\d+)(?: \+ copies (\d+))?(?: \+ generated (\d+))? = sent (\d+) \+ dropped (\d+)(.*)$", said, re.M)
         if not found:
@@ -189,7 +194,7 @@ class B_L2(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        world.do("kill -9 $(cat /run/pid) 2>/dev/null || true") # it has ended, if all went well
+        world.end()
 
     def pings(self, *words):
         said = world.hosts[0].run("ping", "-c", "5", "-i", "0.2", "-W", "5", *words, world.hosts[1].address, check=False)
@@ -263,8 +268,8 @@ class B_L2(unittest.TestCase):
 
     def test_f_queues(self):
         several = [n for n, c in enumerate(world.cards) if c.queues > 1]
-        if KINDS[several[0]] != "virtio-net-pci":
-            self.skipTest("QEMU's vmxnet3 receives on its first queue")
+        if not several:
+            self.skipTest("no card has several")
         n = several[0]
         a, b = world.hosts[n], world.hosts[1 - n]
         before = self.received_by_queue(n)
@@ -379,6 +384,10 @@ class B_L2(unittest.TestCase):
 
 
 class C_Job(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        world.end()
+
     def test_sums(self):
         hosts = world.hosts
         entries = []
@@ -403,6 +412,10 @@ class C_Job(unittest.TestCase):
                  "--rto-max", "500000", "--limit", "120000"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 for h in hosts]
             for w in workers:
+                self.addCleanup(w.stdout.close)
+                self.addCleanup(w.wait)
+                self.addCleanup(w.kill)
+            for w in workers:
                 said = w.communicate(timeout=300)[0]
                 self.assertEqual(w.returncode, 0, said)
                 self.assertIn("verified: 3 rounds of 100000 elements", said)
@@ -412,6 +425,10 @@ class C_Job(unittest.TestCase):
 
 
 class D_OrdinaryMemory(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        world.end()
+
     def test_without_hugepages(self):
         world.do("sysctl -q vm.nr_hugepages=0")
         world.start(configuration())
