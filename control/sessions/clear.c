@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/sessions/clear.h"
 
+#include <stdio.h>
+
 #include "control/tables/names.h"
 
 #define CELLS_IN_A_PAUSE 256u
@@ -136,14 +138,17 @@ static void clear_in_all_pipes(const struct sessions_switch *s, const struct sk_
             clear_cell(s, o, pipe, index);
 }
 
-// Lanes take turns: of two, lane r mod 2 has register r.
-static const char *const libra_registers[SESSIONS_PLACES] = {
-    "lane0.cells0", "lane1.cells0", "lane0.cells1", "lane1.cells1", "lane0.cells2", "lane1.cells2",
-    "lane0.cells3", "lane1.cells3", "lane0.cells4", "lane1.cells4", "lane0.cells5", "lane1.cells5",
-    "lane0.cells6", "lane1.cells6", "lane0.cells7", "lane1.cells7"};
+// Register r of 16. Where floats are added, lanes take turns: lane r mod 2 has it.
+static bool clear_find_cells(const struct sessions_switch *s, unsigned r, struct sk_object *o) {
+    char lane[24], place[24];
+    snprintf(lane, sizeof lane, "lane%u.cells%u", r % 2, r / 2);
+    snprintf(place, sizeof place, "place%02u.cells", r);
+    return clear_find(s, lane, o) || clear_find(s, place, o);
+}
 
 uint32_t sessions_cells(const struct sessions_switch *s) {
-    return clear_size(s, libra_registers[0]);
+    struct sk_object o;
+    return clear_find_cells(s, 0, &o) ? (uint32_t)o.desc->registers[o.index].size : 0;
 }
 
 uint32_t sessions_records(const struct sessions_switch *s) {
@@ -154,7 +159,7 @@ uint32_t sessions_records(const struct sessions_switch *s) {
 void sessions_clear_cells(const struct sessions_switch *s, uint32_t first, uint32_t count) {
     struct sk_object registers[SESSIONS_PLACES];
     for (unsigned r = 0; r < SESSIONS_PLACES; r++)
-        if (!clear_find(s, libra_registers[r], &registers[r]))
+        if (!clear_find_cells(s, r, &registers[r]))
             return;
     for (uint32_t i = 0; i < count; i++) {
         if (i % CELLS_IN_A_PAUSE == 0)
@@ -171,11 +176,12 @@ void sessions_clear_record(const struct sessions_switch *s, uint32_t worker) {
     clear_cells(s, RESTS, (uint64_t)worker * WINDOW, WINDOW, NULL, 0);
 }
 
-// A record is twice the sequence number of the push, and 1 when it is done.
+// A record is twice the sequence number of the push, and 1 when it is done. Where integers are
+// added, a push has one pass, and its record is the number.
 bool sessions_adds(const struct sessions_switch *s, uint32_t worker) {
     struct sk_object o;
     bool adds = false;
-    if (!clear_find(s, RECORDS, &o))
+    if (!clear_find(s, RESTS, &o) || !clear_find(s, RECORDS, &o))
         return false;
     clear_pause(s, true);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)

@@ -51,7 +51,7 @@ void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first,
 // Those of them that the job has, wherever they are.
 void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job);
 
-// ---- p4/libra, which adds floats ----
+// ---- p4/libra ----
 
 #define SESSIONS_PLACES 16u // registers of cells
 // Cells of each register, and workers that have records, of the program; 0: none.

@@ -31,6 +31,7 @@
 //     sessions.c  jobs of a program whose tables an operator writes
 //     job.c       what one job goes through, whoever writes the tables (job.h)
 //     clear.c     clears a job's registers (clear.h)
+//     left.c      what a job of Libra leaves, until nothing can change it any more (left.h)
 #ifndef SILKEN_CONTROL_SESSIONS_SESSIONS_H
 #define SILKEN_CONTROL_SESSIONS_SESSIONS_H
 

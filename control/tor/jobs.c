@@ -45,7 +45,6 @@ static void tor_jobs_destroy(struct tor *t, void *state) {
         tor_jobs_free(all->list[i]);
     json_decref(all->lost);
     jobs_state_forget(all);
-    free(all->libra.left);
     free(all);
 }
 
@@ -518,7 +517,7 @@ void tor_jobs_replaced(struct tor *t, bool kept) {
     if (kept)
         return;
     all->libra.filled = false;
-    all->libra.n_left = 0; // the registers are others
+    all->libra.left.n = 0; // the registers are others
     if (all->n < n)
         jobs_state_save(t, all);
 }

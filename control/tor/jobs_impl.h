@@ -61,6 +61,7 @@
 #define SILKEN_CONTROL_TOR_JOBS_IMPL_H
 
 #include "control/sessions/job.h"
+#include "control/sessions/left.h"
 #include "control/tor/tor_impl.h"
 
 #define JOBS_WORKERS    32u // bits of a bitmap
@@ -153,13 +154,6 @@ struct jobs_given {
     json_t *kept;          // all that the file has of it; borrowed
 };
 
-// Of a job of Libra that has gone: what packets inside the switch may still change.
-struct jobs_left {
-    uint32_t first, count; // cells
-    uint64_t records;      // a bit for each
-    uint64_t since;        // its entries are gone, ns; 0: not all of them yet
-};
-
 struct jobs {
     struct jobs_job *list[JOBS_MOST]; // in the order in which they came
     size_t n;
@@ -171,10 +165,9 @@ struct jobs {
         bool made_folder; // we did
     } state;
     struct {
-        struct jobs_left *left; // owned
-        size_t n_left;
-        uint64_t look_at; // at what is left, ns
-        bool filled;      // the adder's tables are
+        struct sessions_lefts left; // by jobs that have gone
+        uint64_t look_at;           // at what is left, ns
+        bool filled;                // the adder's tables are
     } libra;
     uint64_t looked;       // for addresses, ns
     uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known

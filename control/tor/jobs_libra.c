@@ -19,12 +19,8 @@
 #include "control/tables/names.h"
 #include "control/tor/jobs_impl.h"
 #include "hosts/libra/adder.h"
-#include "util.h"
 
-#define LIBRA_SHARES 4u                    // equal ones, of all cells
-#define RECORDS_MOST 64u                   // a bit for each
-#define LOST_NS      UINT64_C(30000000000) // no push takes so long for its passes
-#define LOOK_NS      UINT64_C(2000000)     // a look pauses the pipes
+#define LIBRA_SHARES 4u // equal ones, of all cells
 #define REPETITIONS  "records.repetitions"
 
 static struct sessions_switch jobs_libra_switch_of(const struct tor *t) {
@@ -100,7 +96,8 @@ static bool jobs_libra_taken(const struct jobs *all, uint16_t record) {
 static int jobs_libra_give_records(struct tor *t, const struct jobs *all, struct jobs_job *job,
                                    struct sk_error *err) {
     const struct sessions_switch sw = jobs_libra_switch_of(t);
-    const uint32_t has = sessions_records(&sw), most = has < RECORDS_MOST ? has : RECORDS_MOST;
+    const uint32_t has = sessions_records(&sw),
+                   most = has < SESSIONS_RECORDS_MOST ? has : SESSIONS_RECORDS_MOST;
     size_t n = 0;
     for (uint32_t r = 0; r < most && n < job->n_workers; r++)
         if (!jobs_libra_taken(all, (uint16_t)r))
@@ -134,51 +131,18 @@ static uint64_t jobs_libra_records_of(const struct jobs_job *job) {
 }
 
 void jobs_libra_leave(struct jobs *all, const struct jobs_job *job) {
-    if (job->waits) // nobody was admitted
-        return;
-    all->libra.left = xrealloc(all->libra.left, (all->libra.n_left + 1) * sizeof *all->libra.left);
-    all->libra.left[all->libra.n_left++] = (struct jobs_left){
-        .first = job->first, .count = job->count, .records = jobs_libra_records_of(job)};
+    if (!job->waits) // else nobody was admitted
+        sessions_left_add(&all->libra.left, job->first, job->count, jobs_libra_records_of(job));
 }
 
-static bool jobs_libra_adds(const struct sessions_switch *sw, uint64_t records) {
-    bool adds = false;
-    for (uint32_t r = 0; records && !adds; r++, records >>= 1)
-        adds = (records & 1) && sessions_adds(sw, r);
-    return adds;
-}
-
-// Its entries are gone when nothing waits to be written; from then on nothing of it begins, but in
-// virtual time at this very moment something did. What had begun has a record once its first pass
-// is over, which says when it is done; or it was lost inside.
-static bool jobs_libra_is_left(struct tor *t, struct jobs_left *left) {
-    const struct sessions_switch sw = jobs_libra_switch_of(t);
-    if (left->since == 0) {
-        if (tor_wanted_waits(t->wanted))
-            return true;
-        left->since = t->now + 1;
-    }
-    return sessions_under_way(&sw, left->since) ||
-           (t->now < left->since + LOST_NS && jobs_libra_adds(&sw, left->records));
-}
-
+// Entries are deleted when nothing waits to be written.
 static void jobs_libra_look_at_left(struct tor *t, struct jobs *all) {
-    size_t n = 0;
-    for (size_t i = 0; i < all->libra.n_left; i++)
-        if (jobs_libra_is_left(t, &all->libra.left[i]))
-            all->libra.left[n++] = all->libra.left[i];
-    all->libra.n_left = n;
+    const struct sessions_switch sw = jobs_libra_switch_of(t);
+    sessions_left_look(&all->libra.left, &sw, t->now, !tor_wanted_waits(t->wanted));
 }
 
 static bool jobs_libra_is_free(const struct jobs *all, const struct jobs_job *job) {
-    const uint64_t records = jobs_libra_records_of(job);
-    for (size_t i = 0; i < all->libra.n_left; i++) {
-        const struct jobs_left *left = &all->libra.left[i];
-        if ((left->records & records) ||
-            (left->first < job->first + job->count && job->first < left->first + left->count))
-            return false;
-    }
-    return true;
+    return sessions_left_none(&all->libra.left, job->first, job->count, jobs_libra_records_of(job));
 }
 
 static void jobs_libra_clear(struct tor *t, const struct jobs_job *job) {
@@ -206,9 +170,8 @@ void jobs_libra_begin(struct tor *t, struct jobs *all, struct jobs_job *job) {
 void jobs_libra_run(struct tor *t, struct jobs *all) {
     if (t->now < all->libra.look_at)
         return;
-    all->libra.look_at = t->now + LOOK_NS;
-    if (all->libra.n_left > 0)
-        jobs_libra_look_at_left(t, all);
+    all->libra.look_at = t->now + SESSIONS_LOOK_NS;
+    jobs_libra_look_at_left(t, all);
     for (size_t i = 0; i < all->n; i++) {
         struct jobs_job *job = all->list[i];
         if (!job->waits || !jobs_libra_is_free(all, job))
@@ -225,7 +188,7 @@ void jobs_libra_run(struct tor *t, struct jobs *all) {
 int jobs_libra_replaced(struct tor *t, struct jobs *all, struct sk_error *err) {
     bool any = false;
     all->libra.filled = false;
-    all->libra.n_left = 0; // the other one has finished all that was inside
+    all->libra.left.n = 0; // the other one has finished all that was inside
     for (size_t i = 0; i < all->n; i++)
         any |= all->list[i]->protocol == JOBS_LIBRA;
     return any ? jobs_libra_fill(t, all, err) : 0;
@@ -265,8 +228,7 @@ void jobs_libra_json(struct tor *t, const struct jobs_job *job, json_t *out) {
     if (job->hot)
         json_object_set_new(out, "hot", json_integer(job->hot));
     if (job->waits)
-        json_object_set_new(out, "waits",
-                            json_string("for the last packets of the job that had its cells"));
+        json_object_set_new(out, "waits", json_string(SESSIONS_WAITS));
     for (size_t i = 0; i < job->n_workers; i++) {
         const bool server = i >= job->n_hosts;
         json_t *host = json_array_get(server ? servers : json_object_get(out, "workers"),
