@@ -158,7 +158,7 @@ arrows/control/journal := base
 # Libra_s: the part of Libra on a switch's CPU
 room/control/libra := control/libra
 face/control/libra := control/libra/libra.h
-arrows/control/libra := control/tables hosts/libra
+arrows/control/libra := control/sessions hosts/libra
 # jobs of workers that come over the network
 room/control/service := control/service
 face/control/service := control/service/service.h

@@ -166,6 +166,11 @@ static bool control_done(json_t *reply) {
     return reply;
 }
 
+static void control_pause(void) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+    nanosleep(&pause, NULL);
+}
+
 // Held; until nothing is half added.
 static json_t *control_save(struct control *c, const struct control_job *j) {
     const uint64_t end = sk_clock_now() + SETTLE;
@@ -173,10 +178,8 @@ static json_t *control_save(struct control *c, const struct control_job *j) {
     if (!control_done(control_named(c, 0, "libra.hold", j->name)))
         return NULL;
     while (!(state = control_named(c, 0, "libra.save", j->name)) && sk_clock_now() < end &&
-           strstr(c->err.text, "being added")) {
-        const struct timespec pause = {.tv_nsec = 2000000};
-        nanosleep(&pause, NULL);
-    }
+           strstr(c->err.text, "being added"))
+        control_pause();
     return state;
 }
 
@@ -194,6 +197,17 @@ static bool control_put_copies(struct control *c, const struct control_job *j,
     return true;
 }
 
+// Until packets of a job that was removed there are out of that switch.
+static bool control_load_begin(struct control *c, json_t *request) {
+    const uint64_t end = sk_clock_now() + SETTLE;
+    bool begun;
+    while (!(begun = control_done(control_call(c, 1, json_incref(request)))) &&
+           sk_clock_now() < end && strstr(c->err.text, "a little later"))
+        control_pause();
+    json_decref(request);
+    return begun;
+}
+
 static bool control_load(struct control *c, const struct control_job *j, const json_t *saved) {
     json_t *request = json_copy(j->request), *state = json_copy((json_t *)(uintptr_t)saved), *text;
     size_t i;
@@ -201,7 +215,7 @@ static bool control_load(struct control *c, const struct control_job *j, const j
     json_object_del(state, "copies");
     json_object_set_new(request, "op", json_string("libra.load"));
     json_object_set_new(request, "state", state);
-    if (!control_done(control_call(c, 1, request)))
+    if (!control_load_begin(c, request))
         return false;
     json_array_foreach(json_object_get(saved, "registers"), i, text) {
         if (!control_done(control_call(c, 1,

@@ -40,6 +40,12 @@ static void ctl_job_print_standing(const json_t *job) {
                                                           : ", not admitted: its places are taken");
 }
 
+static void print_what_it_waits_for(const json_t *job) {
+    if (json_object_get(job, "waits"))
+        printf(", waits %s", sk_json_text(job, "waits"));
+    putchar('\n');
+}
+
 // Of a ToR.
 static void print_rack_libra(const json_t *job) {
     const long long first = sk_json_number(job, "first_cell");
@@ -53,9 +59,7 @@ static void print_rack_libra(const json_t *job) {
     printf(", cells %lld to %lld of each register", first,
            first + sk_json_number(job, "cells") - 1);
     ctl_job_print_standing(job);
-    if (json_object_get(job, "waits"))
-        printf(", waits %s", sk_json_text(job, "waits"));
-    putchar('\n');
+    print_what_it_waits_for(job);
     json_array_foreach(workers, i, member) {
         print_host(member, "worker", i);
     }
@@ -79,10 +83,11 @@ static void print_libra(const json_t *job) {
     size_t i;
     json_t *m;
     printf("%s: Libra job %lld, epoch %lld, layout %s, %lld hot parameters, cells %lld to %lld of "
-           "each register\n",
+           "each register",
            sk_json_text(job, "name"), sk_json_number(job, "number"), sk_json_number(job, "epoch"),
            sk_json_text(job, "digest"), sk_json_number(job, "hot"), first,
            first + sk_json_number(job, "cells") - 1);
+    print_what_it_waits_for(job);
     json_array_foreach(json_object_get(job, "members"), i, m) {
         printf("  %s %zu  %s at port %lld, %lld pushes repeated\n",
                sk_json_is(m, "server") ? "server, number" : "worker", i, sk_json_text(m, "address"),

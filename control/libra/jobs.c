@@ -108,43 +108,29 @@ void libra_s_cells_name(const struct libra_s *l, unsigned r, char *name, size_t 
         snprintf(name, size, "place%02u.cells", r);
 }
 
-static int jobs_register(const struct libra_s *l, unsigned r, struct sk_object *object,
-                         struct sk_error *err) {
-    char name[48];
-    libra_s_cells_name(l, r, name, sizeof name);
-    return sk_find_object(l->host.sw, SK_REGISTER, name, object, err);
+static uint64_t jobs_windows(const struct libra_s_job *j) {
+    uint64_t bits = 0;
+    for (uint32_t m = 0; m < j->workers + j->servers; m++)
+        bits |= UINT64_C(1) << j->members[m].window;
+    return bits;
 }
 
-static void jobs_clear_register(struct libra_s *l, const struct sk_object *object, uint32_t first,
-                                uint32_t n) {
-    struct sk_pipe_list pipes;
-    struct sk_error ignored;
-    if (sk_find_pipes(l->host.sw, object, -1, &pipes, &ignored))
-        return;
-    for (unsigned p = 0; p < pipes.n; p++)
-        for (uint32_t i = 0; i < n; i++)
-            object->desc->register_write(sk_switch_pipe(l->host.sw, pipes.list[p]), object->index,
-                                         first + i, 0, 0);
+static void jobs_clear_own(struct libra_s *l, const struct libra_s_job *j) {
+    const struct sessions_switch sw = libra_s_switch(l);
+    sessions_clear_cells(&sw, j->cell_base, j->cells);
+    for (uint32_t m = 0; m < j->workers + j->servers; m++)
+        sessions_clear_record(&sw, j->members[m].window);
 }
 
-static int jobs_clear_all(struct libra_s *l, const struct libra_s_job *j, struct sk_error *err) {
-    struct sk_object cells[LIBRA_PLACES], records, rests;
-    const bool floats = libra_s_has_floats(l);
-    for (unsigned r = 0; r < LIBRA_PLACES; r++)
-        if (jobs_register(l, r, &cells[r], err))
-            return -1;
-    if (sk_find_object(l->host.sw, SK_REGISTER, "records.records", &records, err) ||
-        (floats && sk_find_object(l->host.sw, SK_REGISTER, "records.rests", &rests, err)))
-        return -1;
-    for (unsigned r = 0; r < LIBRA_PLACES; r++)
-        jobs_clear_register(l, &cells[r], j->cell_base, j->cells);
-    for (uint32_t m = 0; m < j->workers + j->servers; m++) {
-        const uint32_t first = j->members[m].window * LIBRA_S_WINDOW;
-        jobs_clear_register(l, &records, first, LIBRA_S_WINDOW);
-        if (floats)
-            jobs_clear_register(l, &rests, first, LIBRA_S_WINDOW);
-    }
-    return 0;
+// Packets of a removed job may be between two passes.
+static void jobs_look_at_left(struct libra_s *l) {
+    const struct sessions_switch sw = libra_s_switch(l);
+    l->look_at = l->now + SESSIONS_LOOK_NS;
+    sessions_left_look(&l->left, &sw, l->now, true);
+}
+
+static bool jobs_are_free(const struct libra_s *l, const struct libra_s_job *j) {
+    return sessions_left_none(&l->left, j->cell_base, j->cells, jobs_windows(j));
 }
 
 // ---- places ----
@@ -223,16 +209,32 @@ static void jobs_withdraw(struct libra_s *l, const struct libra_s_job *j, uint32
 static int jobs_enter(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
     const uint32_t n = j->workers + j->servers;
     uint32_t admitted = 0, forwarded = 0;
-    int rc = jobs_clear_all(l, j, err);
+    int rc = 0;
     for (; rc == 0 && forwarded < n; forwarded += rc == 0)
         rc = j->members[forwarded].has_mac ? jobs_forward(l, true, j->members[forwarded].end.mac,
                                                           j->members[forwarded].port, err)
                                            : 0;
-    for (; rc == 0 && !j->held && admitted < n; admitted += rc == 0)
+    for (; rc == 0 && !j->held && !j->waits && admitted < n; admitted += rc == 0)
         rc = jobs_admit(l, true, j, admitted, err);
     if (rc)
         jobs_withdraw(l, j, admitted, forwarded);
+    j->entered = admitted > 0;
     return rc;
+}
+
+// Its cells and records are its own, and cleared; else it waits, but for one that brings a state.
+static int jobs_prepare(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
+    const struct sessions_switch sw = libra_s_switch(l);
+    if (sessions_cells(&sw) == 0 || sessions_records(&sw) == 0)
+        return sk_fail(err, "the program has no cells, or no records, of p4/libra");
+    jobs_look_at_left(l);
+    j->waits = !jobs_are_free(l, j);
+    if (!j->waits)
+        jobs_clear_own(l, j);
+    else if (j->held)
+        return sk_fail(err, "packets of a removed job may still change its cells: again, a little "
+                            "later");
+    return 0;
 }
 
 int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
@@ -244,6 +246,8 @@ int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *e
         rc = jobs_place_windows(l, j, err);
     if (rc == 0 && !libra_s_rests_open(l, j))
         rc = sk_fail(err, "out of memory");
+    if (rc == 0)
+        rc = jobs_prepare(l, j, err);
     if (rc)
         return rc;
     for (uint32_t m = 0; m < j->workers + j->servers; m++)
@@ -265,8 +269,12 @@ void libra_s_job_withdraw(struct libra_s *l, struct libra_s_job *j) {
         at = &(*at)->next;
     *at = j->next;
     libra_s_pause(l);
-    jobs_withdraw(l, j, j->held ? 0 : n, n);
+    jobs_withdraw(l, j, j->held || j->waits ? 0 : n, n);
     libra_s_resume(l);
+    if (j->entered) {
+        sessions_left_add(&l->left, j->cell_base, j->cells, jobs_windows(j));
+        l->look_at = l->now + SESSIONS_LOOK_NS;
+    }
     for (uint32_t m = 0; m < n; m++)
         libra_s_copies_forget(l, j->members[m].window);
 }
@@ -280,7 +288,7 @@ void libra_s_job_hold(struct libra_s *l, struct libra_s_job *j) {
     if (j->held)
         return;
     libra_s_pause(l);
-    jobs_withdraw(l, j, j->workers + j->servers, 0);
+    jobs_withdraw(l, j, j->waits ? 0 : j->workers + j->servers, 0);
     libra_s_resume(l);
     j->held = true;
     j->last = l->now;
@@ -289,6 +297,9 @@ void libra_s_job_hold(struct libra_s *l, struct libra_s_job *j) {
 int libra_s_job_admit(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
     uint32_t admitted = 0;
     int rc = 0;
+    j->held = j->held && !j->waits;
+    if (j->waits)
+        return 0;
     libra_s_pause(l);
     for (; rc == 0 && admitted < j->workers + j->servers; admitted += rc == 0)
         rc = jobs_admit(l, true, j, admitted, err);
@@ -296,7 +307,35 @@ int libra_s_job_admit(struct libra_s *l, struct libra_s_job *j, struct sk_error 
         jobs_withdraw(l, j, admitted, 0);
     libra_s_resume(l);
     j->held = rc != 0;
+    j->entered |= rc == 0;
     return rc;
+}
+
+// ---- what removed jobs have left ----
+
+// One that is refused is held.
+static void jobs_begin(struct libra_s *l, struct libra_s_job *j) {
+    struct sk_error ignored;
+    jobs_clear_own(l, j);
+    j->waits = false;
+    if (!j->held)
+        libra_s_job_admit(l, j, &ignored);
+}
+
+void libra_s_jobs_run(struct libra_s *l) {
+    if (l->now < libra_s_jobs_deadline(l))
+        return;
+    jobs_look_at_left(l);
+    for (struct libra_s_job *j = l->jobs; j; j = j->next)
+        if (j->waits && jobs_are_free(l, j))
+            jobs_begin(l, j);
+}
+
+uint64_t libra_s_jobs_deadline(const struct libra_s *l) {
+    bool any = l->left.n > 0;
+    for (const struct libra_s_job *j = l->jobs; j && !any; j = j->next)
+        any = j->waits;
+    return any ? l->look_at : UINT64_MAX;
 }
 
 // ---- members that begin ----

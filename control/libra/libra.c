@@ -90,6 +90,10 @@ void libra_s_host_changed(struct libra_s *l, const struct libra_s_host *host) {
 
 // ---- the switch ----
 
+struct sessions_switch libra_s_switch(const struct libra_s *l) {
+    return (struct sessions_switch){l->host.sw, l->host.pause, l->host.resume, l->host.aux};
+}
+
 void libra_s_pause(struct libra_s *l) {
     if (l->host.pause)
         l->host.pause(l->host.aux);
@@ -190,6 +194,8 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
         l->bad++;
         return;
     }
+    if (f.job->waits)
+        return; // of the job before; who begins asks again
     f.member->heard = libra_s_end_of(&f);
     f.job->last = l->now;
     switch (f.kind) {
@@ -221,6 +227,7 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
 
 void libra_s_run(struct libra_s *l, uint64_t now_ns) {
     l->now = now_ns > l->now ? now_ns : l->now;
+    libra_s_jobs_run(l);
     libra_s_copies_run(l);
     libra_s_rests_run(l);
     libra_s_migrate_run(l);
@@ -228,8 +235,9 @@ void libra_s_run(struct libra_s *l, uint64_t now_ns) {
 
 uint64_t libra_s_deadline(struct libra_s *l) {
     const uint64_t copies = sk_timers_next(&l->timers), rests = libra_s_rests_deadline(l);
-    const uint64_t tells = libra_s_migrate_deadline(l), first = copies < rests ? copies : rests;
-    return tells < first ? tells : first;
+    const uint64_t tells = libra_s_migrate_deadline(l), looks = libra_s_jobs_deadline(l);
+    const uint64_t first = copies < rests ? copies : rests, second = tells < looks ? tells : looks;
+    return first < second ? first : second;
 }
 
 size_t libra_s_waiting(const struct libra_s *l) {

@@ -35,7 +35,9 @@
 //
 // Workers have the numbers 0 and up, servers those after them, as hosts/keyvalue has it; on servers
 // Libra_s is worker number 'workers'. Cells and records of a job are cleared when it is added, and
-// nobody is admitted before, so a job never sees what another one left.
+// nobody is admitted before, so a job never sees what another one left. What a removed job's last
+// packets may still change is not cleared before they have left the switch: until then a job that
+// has been given it waits, some milliseconds, and one with a state (libra.load) is refused.
 //
 // MIGRATION. A controller (`silken libra control`) moves a job to another switch with the same
 // address, in requests to both: libra.hold (nobody is admitted any more; what is inside is

@@ -5,13 +5,14 @@
 #define SILKEN_CONTROL_LIBRA_LIBRA_IMPL_H
 
 #include "control/libra/libra.h"
+#include "control/sessions/left.h"
 #include "hosts/core/timers.h"
 #include "hosts/libra/layout.h"
 #include "hosts/libra/worker.h"
 
 // Of p4/libra/admission.p4.
 #define LIBRA_S_CELLS   16384u
-#define LIBRA_S_WINDOWS 64u // members of all jobs
+#define LIBRA_S_WINDOWS SESSIONS_RECORDS_MOST // members of all jobs
 #define LIBRA_S_WINDOW  LIBRA_WINDOW_MOST
 
 #define LIBRA_S_NAME    64u
@@ -52,6 +53,8 @@ struct libra_s_job {
     uint64_t parameters;
     uint16_t epoch;       // on this switch: the layout's, or of the last move
     bool held;            // nobody is admitted
+    bool waits;           // nor here: what a removed job has left may still change its cells
+    bool entered;         // somebody was admitted
     bool loading;         // its state is not whole yet
     uint64_t last;        // when it was held, or the last frame of it came after that
     uint32_t incarnation; // of those that have joined
@@ -74,6 +77,8 @@ struct libra_s {
     struct libra_s_copy *copies; // by window and sequence number
     struct sk_timers timers;     // the same
     size_t n_copies;
+    struct sessions_lefts left; // by jobs that were removed
+    uint64_t look_at;           // at it
     uint64_t now;
     uint64_t frames, bad,
         lost;         // from the switch; of them not understood; not sent for want of room
@@ -91,6 +96,7 @@ struct libra_s_frame {
 };
 
 void libra_s_send(struct libra_s *l, const uint8_t *frame, uint32_t length);
+struct sessions_switch libra_s_switch(const struct libra_s *l);
 void libra_s_pause(struct libra_s *l);
 void libra_s_resume(struct libra_s *l);
 // To the member, with the kind: 58 bytes. 'tell_at': not as a reply, but to 'to'.
@@ -122,10 +128,13 @@ int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *e
 void libra_s_job_remove(struct libra_s *l, struct libra_s_job *j);
 void libra_s_job_free(struct libra_s_job *j); // null allowed
 void libra_s_job_join(struct libra_s *l, const struct libra_s_frame *f);
+void libra_s_jobs_run(struct libra_s *l); // admits those whose cells nothing changes any more
+uint64_t libra_s_jobs_deadline(const struct libra_s *l);
 int libra_s_own_address(struct libra_s *l, struct sk_error *err); // forwards it to the CPU port
 
 void libra_s_job_withdraw(struct libra_s *l, struct libra_s_job *j); // removes it, without freeing
 void libra_s_job_hold(struct libra_s *l, struct libra_s_job *j);
+// One that waits is admitted later.
 int libra_s_job_admit(struct libra_s *l, struct libra_s_job *j, struct sk_error *err);
 bool libra_s_has_floats(const struct libra_s *l);
 // The register of 16 (p4/libra: of floats lane r mod 2 has eight).

@@ -92,15 +92,11 @@ static json_t *migrate_registers(const struct libra_s *l, const struct libra_s_j
 
 // A push has begun, and is not done.
 static bool migrate_adds(const struct libra_s *l, const struct libra_s_job *j) {
-    struct migrate_range r;
-    for (unsigned i = LIBRA_PLACES; libra_s_has_floats(l) && migrate_range(l, j, i, &r) == 0;
-         i += 2)
-        for (uint32_t k = 0; k < r.n; k++) {
-            const uint32_t word = migrate_get(&r, k);
-            if (word && !(word & 1))
-                return true;
-        }
-    return false;
+    const struct sessions_switch sw = libra_s_switch(l);
+    bool adds = false;
+    for (uint32_t i = 0; i < j->workers + j->servers; i++)
+        adds = adds || sessions_adds(&sw, j->members[i].window);
+    return adds;
 }
 
 static json_t *migrate_members(const struct libra_s_job *j) {
@@ -133,10 +129,12 @@ json_t *libra_s_save(struct libra_s *l, const struct libra_s_job *j, bool anyway
     bool rests = false;
     for (uint32_t s = 0; s < j->servers; s++)
         rests |= libra_worker_busy(j->link[s]);
-    if (!anyway && (!j->held || rests || l->now < j->last + QUIET_NS || migrate_adds(l, j))) {
+    if (j->waits ||
+        (!anyway && (!j->held || rests || l->now < j->last + QUIET_NS || migrate_adds(l, j)))) {
         sk_fail(err,
-                !j->held ? "job '%s' is admitted: hold it first"
-                         : "job '%s' has pushes that are being added: again, a little later",
+                !j->held && !j->waits
+                    ? "job '%s' is admitted: hold it first"
+                    : "job '%s' has pushes that are being added: again, a little later",
                 j->name);
         return NULL;
     }

@@ -35,12 +35,15 @@ json_t *libra_s_job_json(struct libra_s *l, const struct libra_s_job *j) {
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)j->layout.digest);
     for (uint32_t m = 0; m < j->workers + j->servers; m++)
         json_array_append_new(members, show_member(l, &j->members[m]));
-    return json_pack("{s:b, s:s, s:s, s:i, s:i, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", //
-                     "held", j->held, "name", j->name, "protocol", "libra", "number", j->layout.job,
-                     "epoch", j->epoch, "digest", digest, "hot", (json_int_t)j->layout.n,
-                     "first_cell", (int)j->cell_base, "cells", (int)j->cells, "incarnation",
-                     (json_int_t)j->incarnation, "members", members, "stats",
-                     show_stats(&j->stats));
+    json_t *out =
+        json_pack("{s:b, s:s, s:s, s:i, s:i, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", //
+                  "held", j->held, "name", j->name, "protocol", "libra", "number", j->layout.job,
+                  "epoch", j->epoch, "digest", digest, "hot", (json_int_t)j->layout.n, "first_cell",
+                  (int)j->cell_base, "cells", (int)j->cells, "incarnation",
+                  (json_int_t)j->incarnation, "members", members, "stats", show_stats(&j->stats));
+    if (j->waits)
+        json_object_set_new(out, "waits", json_string(SESSIONS_WAITS));
+    return out;
 }
 
 json_t *libra_s_list(struct libra_s *l) {

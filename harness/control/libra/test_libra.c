@@ -831,6 +831,129 @@ static void test_ends(void **state) {
     net_end(&n);
 }
 
+// ---- what a job leaves ----
+
+#define PASSES 68 // the port by which packets come in again
+
+static void pass_time(struct net *n, unsigned ms) {
+    for (; ms > 0; ms--) {
+        n->now += MS;
+        sk_switch_run(n->sw, n->now);
+        libra_s_run(n->cpu, n->now);
+        while (n->events.length > 0)
+            free(net_events_pop(&n->events)); // of a job that has gone
+    }
+}
+
+static void begin_again(struct net *n, unsigned m) {
+    const struct libra_worker_config c = net_config(n, m);
+    libra_worker_free(n->member[m]);
+    assert_int_equal(0, libra_worker_new(&n->member[m], &c, NULL));
+    n->open = 0;
+}
+
+static void slow_passes(struct net *n) {
+    struct sk_port_queue slow;
+    sk_switch_port_queue_get(n->sw, PASSES, &slow);
+    slow.speed_mbps = 1;
+    assert_int_equal(0, sk_switch_port_queue(n->sw, PASSES, &slow));
+}
+
+// A push that is held between two passes: each takes a millisecond or two from now on.
+static void push_slowly(struct net *n, uint32_t rank, uint32_t units) {
+    static struct request lost;
+    const struct libra_pair pair = {rank, as_value(n, units)};
+    slow_passes(n);
+    lost = (struct request){.n = 1};
+    push(n, 0, &lost, &pair);
+    net_run(n, n->now + MS / 10);
+    assert_true(sk_switch_inside(n->sw) > 0);
+    begin_again(n, 0);
+}
+
+static void pass_fast(struct net *n) {
+    struct sk_port_queue fast;
+    sk_switch_port_queue_get(n->sw, PASSES, &fast);
+    fast.speed_mbps = 100000;
+    assert_int_equal(0, sk_switch_port_queue(n->sw, PASSES, &fast));
+}
+
+static json_t *same_job(void) {
+    json_t *section = net_section(),
+           *j = json_incref(json_array_get(json_object_get(section, "jobs"), 0));
+    json_decref(section);
+    return j;
+}
+
+static bool job_waits(struct net *n) {
+    json_t *j = job(n);
+    const bool waits = json_object_get(j, "waits");
+    json_decref(j);
+    return waits;
+}
+
+// A push of a job that is removed is in none of the sums of the one that has its cells.
+static void test_what_is_still_inside(void **state) {
+    struct libra_pair pair = {5, 0};
+    struct request pushed = {.n = 1}, asked;
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, true);
+    pair.value = as_value(&n, 7);
+    push(&n, 0, &pushed, &pair);
+    assert_true(net_run(&n, UINT64_MAX));
+    push_slowly(&n, 5, 1000);
+    request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "job.add", same_job(), NULL);
+    pass_time(&n, 40);
+    assert_int_equal(0, sk_switch_inside(n.sw));
+    pass_fast(&n);
+    ask(&n, 1, false, &asked);
+    assert_true(net_run(&n, UINT64_MAX));
+    assert_int_equal(0, asked.values[5]);
+    net_end(&n);
+}
+
+// What one that waits can be asked for meanwhile.
+static void test_waits(void **state) {
+    struct request asked;
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, true);
+    json_t *state_of_none = save(&n);
+    json_decref(must(&n, "libra.admit", json_pack("{s:s}", "name", "job")));
+    push_slowly(&n, 5, 1000);
+    request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "libra.load", with(same_job(), "state", json_incref(state_of_none)),
+            "again, a little later");
+    request(&n, "job.add", same_job(), NULL);
+    assert_true(job_waits(&n));
+    request(&n, "libra.save", json_pack("{s:s}", "name", "job"), "being added");
+    request(&n, "libra.hold", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "libra.save", json_pack("{s:s, s:b}", "name", "job", "anyway", true),
+            "being added");
+    request(&n, "libra.admit", json_pack("{s:s}", "name", "job"), NULL);
+    assert_true(job_waits(&n));
+    // one that has waited and goes leaves nothing, and the next one waits for the same
+    request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "job.add", same_job(), NULL);
+    request(&n, "libra.hold", json_pack("{s:s}", "name", "job"), NULL);
+    assert_true(job_waits(&n));
+    pass_time(&n, 40);
+    assert_false(job_waits(&n));
+    pass_fast(&n);
+    ask(&n, 1, false, &asked);
+    net_run(&n, n.now + 50 * MS);
+    assert_false(asked.done); // it is held
+    request(&n, "libra.admit", json_pack("{s:s}", "name", "job"), NULL);
+    assert_true(net_run(&n, UINT64_MAX));
+    assert_int_equal(0, asked.values[5]);
+    // nothing is inside: the next one has its cells at once
+    request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "libra.load", with(same_job(), "state", state_of_none), NULL);
+    net_end(&n);
+}
+
 // ---- networks by seed ----
 
 static void push_random(struct net *n, unsigned w, struct request *r) {
@@ -964,7 +1087,8 @@ int main(void) {
         cmocka_unit_test(test_begins_again), cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_shares),       cmocka_unit_test(test_sections),
         cmocka_unit_test(test_state),        cmocka_unit_test(test_dead_switch),
-        cmocka_unit_test(test_ends),         cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_ends),         cmocka_unit_test(test_what_is_still_inside),
+        cmocka_unit_test(test_waits),        cmocka_unit_test(test_faults)};
     const int fd = mkstemp(layout_path);
     if (fd < 0)
         return 1;
