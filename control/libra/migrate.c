@@ -12,6 +12,7 @@
 
 // What the switch had sent to the CPU port before it held the job has come after so long.
 #define QUIET_NS   (10 * LIBRA_S_MS)
+#define LOST_NS    (30000 * LIBRA_S_MS)
 #define TELL_NS    (20 * LIBRA_S_MS)
 #define TELL_TRIES 250u // 5 seconds
 
@@ -90,12 +91,14 @@ static json_t *migrate_registers(const struct libra_s *l, const struct libra_s_j
 
 // ---- a job out of a switch ----
 
-// A push has begun, and is not done.
+// A push has begun, and is not done; or is in its first pass, after which it has a record. No pass
+// takes as long as LOST_NS.
 static bool migrate_adds(const struct libra_s *l, const struct libra_s_job *j) {
     const struct sessions_switch sw = libra_s_switch(l);
-    bool adds = false;
-    for (uint32_t i = 0; i < j->workers + j->servers; i++)
-        adds = adds || sessions_adds(&sw, j->members[i].window);
+    const uint64_t quiet = j->last + QUIET_NS;
+    bool adds = sessions_under_way(&sw, l->now < quiet + LOST_NS ? quiet : l->now - LOST_NS);
+    for (uint32_t m = 0; m < j->workers + j->servers; m++)
+        adds = adds || sessions_adds(&sw, j->members[m].window);
     return adds;
 }
 

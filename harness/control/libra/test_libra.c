@@ -954,6 +954,25 @@ static void test_waits(void **state) {
     net_end(&n);
 }
 
+// A push in its first pass has no record, and what is saved would not have it.
+static void test_first_pass(void **state) {
+    struct request asked[8];
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, true);
+    slow_passes(&n);
+    for (unsigned i = 0; i < 8; i++)
+        ask(&n, 1 + i % 2, false, &asked[i]);
+    net_run(&n, n.now + MS / 10);
+    push_slowly(&n, 5, 1000);
+    json_decref(must(&n, "libra.hold", json_pack("{s:s}", "name", "job")));
+    pass_time(&n, 12);
+    request(&n, "libra.save", json_pack("{s:s}", "name", "job"), "being added");
+    pass_time(&n, 1000);
+    request(&n, "libra.save", json_pack("{s:s}", "name", "job"), NULL);
+    net_end(&n);
+}
+
 // ---- networks by seed ----
 
 static void push_random(struct net *n, unsigned w, struct request *r) {
@@ -1088,7 +1107,8 @@ int main(void) {
         cmocka_unit_test(test_shares),       cmocka_unit_test(test_sections),
         cmocka_unit_test(test_state),        cmocka_unit_test(test_dead_switch),
         cmocka_unit_test(test_ends),         cmocka_unit_test(test_what_is_still_inside),
-        cmocka_unit_test(test_waits),        cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_waits),        cmocka_unit_test(test_first_pass),
+        cmocka_unit_test(test_faults)};
     const int fd = mkstemp(layout_path);
     if (fd < 0)
         return 1;
