@@ -8,6 +8,7 @@
 
 #include "control/libra/libra_impl.h"
 #include "control/tables/control.h"
+#include "control/tables/names.h"
 #include "hosts/core/udp.h"
 #include "libra_wire.h"
 
@@ -86,17 +87,28 @@ static bool rests_push(struct libra_s *l, const struct libra_s_frame *f,
     return true;
 }
 
+static uint64_t rests_record(const struct libra_s_frame *f) {
+    return f->member->window * LIBRA_S_WINDOW + f->sequence % LIBRA_S_WINDOW;
+}
+
+// Its record says that it is being added. One of a job that was removed comes late, or one twice.
+static bool rests_begun(const struct libra_s *l, const struct libra_s_frame *f) {
+    struct sk_object records;
+    struct sk_error ignored;
+    return sk_find_object(l->host.sw, SK_REGISTER, "records.records", &records, &ignored) == 0 &&
+           records.desc->register_read(sk_switch_pipe(l->host.sw, f->member->port >> 7),
+                                       records.index, rests_record(f), 0) == 2 * f->sequence;
+}
+
 // The push is done, and nothing of it was left (p4/libra/floats.p4, Records).
 static bool rests_end_record(struct libra_s *l, const struct libra_s_frame *f) {
-    const uint64_t index = f->member->window * LIBRA_S_WINDOW + f->sequence % LIBRA_S_WINDOW;
+    const uint64_t index = rests_record(f);
     char done[16];
     struct sk_error err;
     snprintf(done, sizeof done, "%u", f->sequence * 2 + 1);
-    libra_s_pause(l);
     int rc = sk_control_register_write(l->host.sw, "records.rests", index, NULL, "0", -1, &err);
     if (rc == 0)
         rc = sk_control_register_write(l->host.sw, "records.records", index, NULL, done, -1, &err);
-    libra_s_resume(l);
     return rc == 0;
 }
 
@@ -104,8 +116,11 @@ void libra_s_rests_take(struct libra_s *l, const struct libra_s_frame *f) {
     struct libra_cold_pair pairs[LIBRA_PLACES];
     uint32_t server[LIBRA_PLACES];
     const unsigned n = rests_pairs(f, pairs, server);
-    if (f->sequence == 0 || f->sequence > LIBRA_SEQUENCE_LAST ||
-        !rests_push(l, f, pairs, server, n) || !rests_end_record(l, f)) {
+    libra_s_pause(l);
+    const bool good = f->sequence != 0 && f->sequence <= LIBRA_SEQUENCE_LAST && rests_begun(l, f) &&
+                      rests_push(l, f, pairs, server, n) && rests_end_record(l, f);
+    libra_s_resume(l);
+    if (!good) {
         l->bad++;
         return;
     }

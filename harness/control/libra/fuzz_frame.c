@@ -12,6 +12,7 @@
 
 #include "compiler/compile.h"
 #include "control/libra/libra.h"
+#include "control/tables/control.h"
 #include "hosts/core/udp.h"
 #include "hosts/libra/libra.h"
 
@@ -24,6 +25,7 @@ struct fuzz_input {
 };
 
 struct fuzz_cpu {
+    struct sk_switch *sw;
     struct libra_s *l;
     uint8_t frame[LIBRA_COLD_BYTES]; // the last one
     uint32_t length;
@@ -48,6 +50,17 @@ static bool fuzz_frame_send(void *aux, const uint8_t *frame, uint32_t length) {
     return true;
 }
 
+// The record of a push that is being added, without which nothing of it is taken. There is one job.
+static void fuzz_frame_record(struct fuzz_cpu *c, unsigned m, uint32_t sequence) {
+    char begun[16];
+    struct sk_error err;
+    snprintf(begun, sizeof begun, "%u", 2 * sequence);
+    if (sk_control_register_write(c->sw, "records.records",
+                                  m * LIBRA_WINDOW_MOST + sequence % LIBRA_WINDOW_MOST, NULL, begun,
+                                  -1, &err))
+        abort();
+}
+
 // As the switch turns it round, or passes it on.
 static void fuzz_frame_write(struct fuzz_cpu *c, struct fuzz_input *in) {
     const unsigned m = fuzz_frame_byte(in) % MEMBERS, kind = fuzz_frame_byte(in) % 16;
@@ -68,6 +81,8 @@ static void fuzz_frame_write(struct fuzz_cpu *c, struct fuzz_input *in) {
         libra_frame_write_ack(c->frame, &flow, header.sequence);
     else
         libra_frame_write(c->frame, &flow, &header, &packet);
+    if (kind == LIBRA_PUSH || kind == LIBRA_PUSH_ANY)
+        fuzz_frame_record(c, m, header.sequence);
     c->length = to_switch ? LIBRA_HEADERS : LIBRA_FRAME_BYTES;
 }
 
@@ -180,8 +195,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         json_t *section =
             json_pack("{s:s, s:s}", "mac", "02:00:00:00:00:fe", "address", "10.0.0.254");
         const struct sk_at at = {.doc = &doc, .value = section};
+        c.sw = fuzz_frame_switch();
         const struct libra_s_host host = {
-            .sw = fuzz_frame_switch(), .cpu_port = 64, .send = fuzz_frame_send, .aux = &c};
+            .sw = c.sw, .cpu_port = 64, .send = fuzz_frame_send, .aux = &c};
         if (!(c.l = libra_s_new(&host, &at, &err)))
             abort();
         json_decref(section);

@@ -954,6 +954,40 @@ static void test_waits(void **state) {
     net_end(&n);
 }
 
+// What is left of a push comes to the CPU after its job was removed: it is nothing of the next one.
+static void test_late_rests(void **state) {
+    const struct libra_pair pair = {0, sk_bits_of_float(1)};
+    struct request pushed = {.n = 1}, asked;
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, true);
+    n.inside.delay = 5 * MS;
+    n.cells = rig_cells(n.sw);
+    n.observer = (struct sk_observer){.everything = true, .event = rests_between_passes};
+    sk_core_observe(sk_switch_core(n.sw, 0), &n.observer);
+    n.others = 60;
+    push(&n, 0, &pushed, &pair);
+    net_run(&n, n.now + MS);
+    assert_true(n.events.length > 0);
+    request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "job.add", same_job(), NULL);
+    assert_false(job_waits(&n)); // nothing is inside
+    begin_again(&n, 0);
+    n.others = 0;
+    while (n.events.length > 0) {
+        struct frame_event *e = (struct frame_event *)net_events_pop(&n.events);
+        if (!e->to_switch && e->port == CPU)
+            net_deliver(&n, e);
+        free(e);
+    }
+    assert_int_equal(0, stat_of(&n, "rests"));
+    assert_int_equal(0, libra_s_waiting(n.cpu));
+    ask(&n, 1, false, &asked);
+    assert_true(net_run(&n, UINT64_MAX));
+    assert_int_equal(0, asked.values[0]);
+    net_end(&n);
+}
+
 // A push in its first pass has no record, and what is saved would not have it.
 static void test_first_pass(void **state) {
     struct request asked[8];
@@ -1107,8 +1141,8 @@ int main(void) {
         cmocka_unit_test(test_shares),       cmocka_unit_test(test_sections),
         cmocka_unit_test(test_state),        cmocka_unit_test(test_dead_switch),
         cmocka_unit_test(test_ends),         cmocka_unit_test(test_what_is_still_inside),
-        cmocka_unit_test(test_waits),        cmocka_unit_test(test_first_pass),
-        cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_waits),        cmocka_unit_test(test_late_rests),
+        cmocka_unit_test(test_first_pass),   cmocka_unit_test(test_faults)};
     const int fd = mkstemp(layout_path);
     if (fd < 0)
         return 1;
