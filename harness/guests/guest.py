@@ -28,14 +28,23 @@ HOST = "10.0.2.2"  # the address by which a machine reaches the services of the 
 GID = 2  # of a machine's address
 
 
-def image(programs=()):
-    """The folder with a kernel and an initial file system that has these programs, made anew."""
+def made_by(script, *programs):
     folder = os.path.abspath(os.path.join(BUILD, "guests"))
-    done = subprocess.run(["sh", os.path.join(HERE, "image.sh"), folder, *programs], capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = subprocess.run(["sh", os.path.join(HERE, script), folder, *programs], capture_output=True, text=True, timeout=600,
+                          check=False)
     if done.returncode:
         raise RuntimeError(f"no image for virtual machines: {done.stderr.strip()[-300:]}")
     return folder
+
+
+def fetch():
+    """The kernel, once. For those who go on in a namespace of their own, where nothing can be fetched."""
+    made_by("kernel.sh")
+
+
+def image(programs=()):
+    """The folder with a kernel and an initial file system that has these programs, made anew."""
+    return made_by("image.sh", *programs)
 
 
 def mac(n):

@@ -270,6 +270,7 @@ def main():
 
 
 if __name__ == "__main__":
+    guest.fetch()
     inside(__file__)
     if not INTERFACES:
         sys.exit("no network namespace can be made here")

@@ -12,8 +12,10 @@ sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path
                 os.path.join(os.path.dirname(__file__), "..")]
 from live import inside  # noqa: E402
 
-inside(__file__)
 import guest  # noqa: E402
+
+guest.fetch()
+inside(__file__)
 import rdma  # noqa: E402
 import tally  # noqa: E402
 
