@@ -227,6 +227,11 @@ json_t *rig_event(const struct rig *r, const char *name) {
     return NULL;
 }
 
+const char *rig_last_alarm(const struct rig *r) {
+    const json_t *alarm = rig_event(r, "alarm");
+    return alarm ? json_string_value(json_object_get(alarm, "why")) : "";
+}
+
 json_t *rig_request(struct rig *r, const char *op, const char *members, struct sk_error *err) {
     json_t *request = json_loads(members ? members : "{}", 0, NULL);
     assert_non_null(request);

@@ -54,6 +54,7 @@ json_t *rig_request(struct rig *r, const char *op, const char *members, struct s
 // null.
 size_t rig_events(const struct rig *r, const char *event);
 json_t *rig_event(const struct rig *r, const char *event);
+const char *rig_last_alarm(const struct rig *r); // its "why", borrowed; "" without an alarm
 
 // Calls 'fn' whenever tables are about to be written, some dozens of writes at most: what packets
 // would do between two of them (rig_pass). Null: no more.

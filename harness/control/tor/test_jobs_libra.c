@@ -145,11 +145,6 @@ static size_t lost(struct rig *r) {
     return n;
 }
 
-static const char *last_alarm(struct rig *r) {
-    json_t *alarm = rig_event(r, "alarm");
-    return alarm ? json_string_value(json_object_get(alarm, "why")) : "";
-}
-
 // ---- a job ----
 
 static void test_sums(void **state) {
@@ -495,7 +490,7 @@ static void test_a_restart_ends_it(void **state) {
     rig_free(r);
     r = begin(with_state(SECTION(LINKS_WITHOUT_C LINK_C, FIXED)));
     assert_int_equal(rig_events(r, "alarm"), 2);
-    assert_non_null(strstr(last_alarm(r), sentence));
+    assert_non_null(strstr(rig_last_alarm(r), sentence));
     assert_int_equal(lost(r), 2);
     for (unsigned i = 0; i < 2; i++) { // nobody listens there
         say(r, i ? &a : &c, LIBRA_PULL, 1, 5, 0);
@@ -520,7 +515,8 @@ static void test_a_restart_ends_it(void **state) {
 static void test_the_configuration_needs_a_file(void **state) {
     struct rig *r = begin(SECTION(LINKS_WITHOUT_C LINK_C, FIXED));
     (void)state;
-    assert_non_null(strstr(last_alarm(r), "a job of Libra in the configuration needs \"state\""));
+    assert_non_null(
+        strstr(rig_last_alarm(r), "a job of Libra in the configuration needs \"state\""));
     rig_free(r);
 }
 

@@ -252,11 +252,6 @@ static bool is_resuming(struct rig *r) {
     return is;
 }
 
-static const char *last_alarm(struct rig *r) {
-    json_t *alarm = rig_event(r, "alarm");
-    return alarm ? json_string_value(json_object_get(alarm, "why")) : "";
-}
-
 static int set_up(void **state) {
     (void)state;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
@@ -408,7 +403,7 @@ static void test_a_worker_that_computes(void **state) {
     assert_int_equal(rig_events(t->r, "alarm"), 0);
     assert_false(run(t, 28000));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "waits for workers to report their progress: 1"));
+    assert_non_null(strstr(rig_last_alarm(t->r), "waits for workers to report their progress: 1"));
     t->asleep[1] = false;
     assert_true(run(t, 20000));
     assert_int_equal(rig_events(t->r, "alarm"), 2);
@@ -428,7 +423,7 @@ static void test_a_worker_that_began_anew(void **state) {
     run(t, 3000);
     assert_true(is_resuming(t->r));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "they do not belong to one run"));
+    assert_non_null(strstr(rig_last_alarm(t->r), "they do not belong to one run"));
     // the others, too
     for (unsigned w = 0; w < WORKERS; w++) {
         swml_worker_free(t->workers[w]);
@@ -509,7 +504,7 @@ static void test_who_is_not_asked(void **state) {
     killed(t);
     assert_false(is_resuming(t->r));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "an address that is not the switch's"));
+    assert_non_null(strstr(rig_last_alarm(t->r), "an address that is not the switch's"));
     removed(t->r, "one");
     add(t->r, ONE);
     assert_false(is_resuming(t->r));

@@ -75,11 +75,6 @@ static char *group_of(struct rig *r, const char *name) {
     return group;
 }
 
-static const char *last_alarm(struct rig *r) {
-    json_t *alarm = rig_event(r, "alarm");
-    return alarm ? json_string_value(json_object_get(alarm, "why")) : "";
-}
-
 // ---- they come back ----
 
 static void test_jobs_of_requests(void **state) {
@@ -158,7 +153,7 @@ static void test_a_place_that_is_gone_for_a_while(void **state) {
     add(r, SML("one", OTHER_TWO, ", \"slots\": 16, \"number\": 7"));
     rig_free(r);
     r = begin(SECTION(LINKS_WITHOUT_C, ""));
-    assert_string_equal(last_alarm(r), "workers[0]: there is no link or port 'p2'");
+    assert_string_equal(rig_last_alarm(r), "workers[0]: there is no link or port 'p2'");
     assert_int_equal(jobs_of(r, "jobs"), 0);
     assert_int_equal(jobs_of(r, "lost"), 1);
     rig_free(r);
@@ -204,8 +199,8 @@ static void test_what_cannot_be_a_file_of_ours(void **state) {
         char aside[100];
         put_content(bad[i].text);
         struct rig *r = begin(SECTION(LINKS_WITHOUT_C LINK_C, ""));
-        if (!strstr(last_alarm(r), bad[i].sentence) || rig_events(r, "alarm") != 1)
-            fail_msg("'%s' is not in '%s'", bad[i].sentence, last_alarm(r));
+        if (!strstr(rig_last_alarm(r), bad[i].sentence) || rig_events(r, "alarm") != 1)
+            fail_msg("'%s' is not in '%s'", bad[i].sentence, rig_last_alarm(r));
         snprintf(aside, sizeof aside, "%s.aside-%zu", path, i + 1);
         char *kept = content(aside);
         assert_non_null(kept);
@@ -235,8 +230,8 @@ static void test_what_cannot_be_given_again(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put_content(bad[i].text);
         struct rig *r = begin(SECTION(LINKS_WITHOUT_C LINK_C, ""));
-        if (!strstr(last_alarm(r), bad[i].sentence))
-            fail_msg("'%s' is not in '%s'", bad[i].sentence, last_alarm(r));
+        if (!strstr(rig_last_alarm(r), bad[i].sentence))
+            fail_msg("'%s' is not in '%s'", bad[i].sentence, rig_last_alarm(r));
         assert_int_equal(jobs_of(r, "lost"), 1);
         rig_free(r);
     }
@@ -266,7 +261,7 @@ static void test_a_file_that_cannot_be_written(void **state) {
     assert_int_equal(rmdir(rack), 0);
     add(r, SML("two", OTHER_TWO, ""));
     assert_int_equal(rig_events(r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(r), "cannot write"));
+    assert_non_null(strstr(rig_last_alarm(r), "cannot write"));
     assert_int_equal(jobs_of(r, "jobs"), 2);
     mkdir(rack, 0700);
     removed(r, "one"); // works again, with all there is
@@ -279,7 +274,7 @@ static void test_a_file_that_cannot_be_written(void **state) {
     unlink(path);
     assert_int_equal(symlink("/etc/hostname", path), 0);
     r = begin(SECTION(LINKS_WITHOUT_C LINK_C, ""));
-    assert_non_null(strstr(last_alarm(r), "cannot read"));
+    assert_non_null(strstr(rig_last_alarm(r), "cannot read"));
     add(r, SML("one", TWO, ""));
     assert_int_equal(access(fresh, F_OK), -1);
     rig_free(r);
