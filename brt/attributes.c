@@ -79,7 +79,7 @@ static bool attributes_has_scope(const struct brt_table *t) {
 static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change *c,
                                           const BfrtProto__EntryScope *s, struct sk_error *err) {
     const struct brt_table *t = c->table;
-    struct brt_table_state *state = brt_schema_state(b->now.schema, t), wanted = *state;
+    struct brt_table_state *state = brt_schema_state(brt_served(b), t), wanted = *state;
     if (!attributes_has_scope(t))
         return attributes_none(t, "EntryScope", err);
     if (!s->pipe_scope || !s->gress_scope != !s->prsr_scope)
@@ -107,7 +107,7 @@ static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change
 
 static bool attributes_get_scope(struct brt *b, const struct brt_table *t,
                                  BfrtProto__TableAttribute *out) {
-    const struct brt_table_state *state = brt_schema_state(b->now.schema, t);
+    const struct brt_table_state *state = brt_schema_state(brt_served(b), t);
     struct {
         BfrtProto__EntryScope scope;
         BfrtProto__Mode gress, pipe, prsr;
@@ -216,7 +216,7 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
     if (notifies && (!client || !client->idle))
         return brt_fail(err, BRT_INVALID_ARG,
                         "client %u has not subscribed to notifications of idle entries", c->client);
-    struct brt_idle_state *state = &brt_schema_state(b->now.schema, c->table)->idle;
+    struct brt_idle_state *state = &brt_schema_state(brt_served(b), c->table)->idle;
     const uint64_t now = sk_switch_now(b->now.sw), aged = brt_idle_time(state, now);
     if (i->enable)
         sk_control_idle_resume(b->now.sw, &b->pauses, &c->table->object, aged);
@@ -233,7 +233,7 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
 
 static bool attributes_get_idle(struct brt *b, const struct brt_table *t,
                                 BfrtProto__TableAttribute *out) {
-    const struct brt_idle_state *state = &brt_schema_state(b->now.schema, t)->idle;
+    const struct brt_idle_state *state = &brt_schema_state(brt_served(b), t)->idle;
     BfrtProto__IdleTable *i = brt_take(&b->scratch, sizeof *i);
     if (!i)
         return false;

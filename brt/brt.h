@@ -3,14 +3,15 @@
 // brt: the BF Runtime service of a running switch: what controllers of a Tofino speak, by gRPC.
 //
 //     struct brt *b = brt_new(&host);
-//     brt_run_program(b, sw, &description, &err);    // and again when another program runs
+//     brt_run_programs(b, sw, &description, 1, &err);    // and again when another program runs
 //     brt_listen(b, &(struct brt_listen_options){.address = "127.0.0.1:50052"}, &err);
 //     poll() until brt_fd(b) is readable or brt_due(b) has come; then brt_poll(b, now);
 //
 // Tables, keys, actions and fields are named by ids, which clients take from the two descriptions
 // that GetForwardingPipelineConfig returns: the program's own, and that of the tables that every
 // switch has. A client subscribes on a stream, binds itself to the program (one client at a time
-// owns it), and reads and writes; one that does neither names the program in each call. Statuses
+// owns it), and reads and writes; one that does neither names the program in each call. A switch may
+// run several programs, each in pipes of its own (pipeline/program.h). Statuses
 // are those of the chip's driver (status.h). Nothing that a client sends becomes a path or is run.
 //
 // Thread-safety: the control thread. Packets wait while entries are written or what packets change
@@ -56,6 +57,8 @@ struct brt_port {
     uint32_t speed_mbps; // 0: not known
 };
 
+#define BRT_NAME 63u // bytes of a program's or a pipeline's name, at most
+
 // A program as clients see it.
 struct brt_description {
     const char *name, *schema; // JSON
@@ -68,6 +71,21 @@ struct brt_snapshot_field {
     const char *name, *value;
 };
 
+// A program that a client sends: preprocessed P4 text, in which nothing is trusted, and a name of
+// letters, digits, '_' and '-'. Of several, each says which pipes (bits) which of its pipelines is
+// in.
+struct brt_profile {
+    char name[BRT_NAME + 1]; // of a pipeline
+    uint32_t pipes;          // bits
+};
+struct brt_sent {
+    const char *name;
+    const uint8_t *text; // n bytes
+    size_t n;
+    const struct brt_profile *profiles;
+    size_t n_profiles;
+};
+
 // What the process does for it. 'aux' goes to each.
 struct brt_host {
     void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
@@ -78,19 +96,18 @@ struct brt_host {
     bool (*port)(void *aux, uint16_t port, struct brt_port *out);
     // In a pause. Of a port without a device it says so in the log.
     void (*enable_port)(void *aux, uint16_t port, bool enabled);
-    // Programs that clients send; null: it takes none. At most one at a time.
+    // Programs that clients send; null: it takes none. Those of one request at a time.
     //
-    // Begins to compile preprocessed P4 text beside the switch. Nothing in the text is trusted.
-    // 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
-    int (*compile_program)(void *aux, const char *name, const uint8_t *text, size_t n,
-                           struct sk_error *err);
-    // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'described' has its
-    // schema and text, all the host's, until it is told to run or to forget the program; -1 with a
+    // Begins to compile programs for one switch beside the running one. -1 with a sentence: not
+    // now.
+    int (*compile_programs)(void *aux, const struct brt_sent *sent, size_t n, struct sk_error *err);
+    // 1: not yet; 0: 'sw' is a switch of those programs, without packets, and described[0 .. n) have
+    // their schemas and texts, all the host's, until it is told to run or to forget them; -1 with a
     // sentence.
-    int (*compiled_program)(void *aux, struct sk_switch **sw, struct brt_description *described,
-                            struct sk_error *err);
+    int (*compiled_programs)(void *aux, struct sk_switch **sw, struct brt_description *described,
+                             struct sk_error *err);
     // That switch and the running one exchange programs and all that controllers set, and packets
-    // go on. It does not call brt_run_program(). -1 with a sentence: nothing changed.
+    // go on. It does not call brt_run_programs(). -1 with a sentence: nothing changed.
     int (*run_program)(void *aux, struct sk_error *err);
     void (*forget_program)(void *aux); // after any of these: what is left of it is freed
     // Snapshots (brt/snapshot.h); null: none are taken. At most one at a time.
@@ -112,11 +129,11 @@ struct brt_host {
 struct brt;
 
 struct brt *brt_new(const struct brt_host *host);
-// The switch runs this program from now on. Clients that were bound to the one before are
-// cancelled; a warm start that has begun is given up. -1 with a sentence: calls are refused until
-// there is a program again. The texts are copied.
-int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_description *d,
-                    struct sk_error *err);
+// The switch runs these programs (one to SK_PIPES) from now on, in the order of sk_program_join().
+// Clients that were bound to those before are cancelled; a warm start that has begun is given up.
+// -1 with a sentence: calls are refused until there is a program again. The texts are copied.
+int brt_run_programs(struct brt *b, struct sk_switch *sw, const struct brt_description *d, size_t n,
+                     struct sk_error *err);
 // What the switch has to tell: digests, and entries that became idle or were matched again. Only
 // when a client wants them.
 bool brt_wants_digests(const struct brt *b);

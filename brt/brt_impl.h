@@ -18,6 +18,7 @@
 
 struct brt_client {
     bool used, bound;
+    size_t program; // to which of now.programs it is bound
     bool shares; // it is bound to the tables that every switch has, beside others
     uint32_t id;
     struct brt_call stream;
@@ -31,13 +32,19 @@ struct brt_pre_limits {
     uint32_t before_yield, nodes, port_lags;
 };
 
-// A program, and what clients have set beside its tables.
-struct brt_running {
-    struct sk_switch *sw; // null: no program yet
+struct brt_program {
     struct brt_schema *schema;
     char *name, *schema_text;
     uint8_t *binary; // n_binary bytes: package.h
     size_t n_binary;
+};
+
+// What runs, and what clients have set beside the tables of its programs, which are in the order of
+// sk_program_join().
+struct brt_running {
+    struct sk_switch *sw; // null: no program yet
+    struct brt_program programs[SK_PIPES];
+    size_t n; // 0: no program yet
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
     uint8_t pktgen_sources[SK_PIPES][SK_PKTGEN_APPS]; // pipe_local_source_port, as written
@@ -51,6 +58,7 @@ struct brt {
     struct brt_host host;
     struct brt_start *start; // program.c; null: no client's program is being compiled or has begun
     struct brt_running now;  // what clients read and write
+    size_t served;           // of now.programs: whose tables the call that is served is about
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
@@ -67,7 +75,15 @@ struct brt {
     struct rpc_server *server;            // null: not on a socket
 };
 
+// The schema of the program that the call is about; null: there is none.
+static inline struct brt_schema *brt_served(const struct brt *b) {
+    return b->now.programs[b->served].schema;
+}
+
 // ---- service.c
+// 'sw' runs what is described; *out is freed by brt_running_free(). -1 with a sentence.
+int brt_running_new(struct brt_running *out, struct sk_switch *sw, const struct brt_description *d,
+                    size_t n, struct sk_error *err);
 // The metadata of a call that change what it does.
 struct brt_wishes {
     bool error_in_response, ignore_not_found, has_deadline;
@@ -88,15 +104,24 @@ struct brt_client *brt_client(struct brt *b, uint32_t id); // null: not subscrib
 // May the client read and write this program's tables? A code with a sentence.
 enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
                       struct sk_error *err);
-// There is another program: the streams of clients that are bound are cancelled, unless it has the
-// name of the one before.
-void brt_rebind(struct brt *b, bool same_name);
+// Where the programs of one are in another, by their names; SK_PIPES: nowhere.
+struct brt_moved {
+    size_t to[SK_PIPES];
+};
+void brt_moved(struct brt_moved *m, const struct brt_running *from, const struct brt_running *to);
+// Clients stay bound to programs that have moved; the streams of others that are bound are
+// cancelled.
+void brt_rebind(struct brt *b, const struct brt_moved *moved);
+// Index in p->programs; p->n: there is none of that name.
+size_t brt_program_named(const struct brt_running *p, const char *name);
+// The program that this pipe of b->now runs.
+size_t brt_program_of_pipe(const struct brt *b, unsigned pipe);
 
 // ---- program.c
 void brt_set_program(struct brt *b, const struct brt_call *c,
                      const BfrtProto__SetForwardingPipelineConfigRequest *r);
 void brt_start_turn(struct brt *b);
-// Its texts and snapshots; what else clients have set stays.
+// Its programs and snapshots; what else clients have set stays.
 void brt_running_free(struct brt *b, struct brt_running *p);
 // The switch that packets go through, which until a warm start ends is not b->now.sw.
 struct sk_switch *brt_live(const struct brt *b);

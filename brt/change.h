@@ -23,7 +23,8 @@ struct fixed_entry;
 
 // ---- what the service has
 struct sk_switch *brt_switch(const struct brt *b);          // null: no program yet
-struct brt_schema *brt_program_schema(const struct brt *b); // null: no program yet
+// Null: no program yet, or several.
+struct brt_schema *brt_program_schema(const struct brt *b);
 struct brt_memory *brt_request_memory(struct brt *b);
 struct brt_memory *brt_scratch_memory(struct brt *b); // of one update or entry
 

@@ -27,7 +27,7 @@ static const uint64_t *copy_initial(const struct brt_table *t) {
 }
 
 bool brt_copy_make(struct brt *b, const struct brt_table *t, unsigned pipe) {
-    uint64_t **copy = brt_schema_copy(b->now.schema, t, pipe);
+    uint64_t **copy = brt_schema_copy(brt_served(b), t, pipe);
     if (!*copy)
         *copy = calloc((size_t)t->size, brt_cell_bytes(t));
     return *copy;
@@ -35,7 +35,7 @@ bool brt_copy_make(struct brt *b, const struct brt_table *t, unsigned pipe) {
 
 void brt_copy_get(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
                   uint64_t to, uint64_t *out) {
-    const uint64_t *copy = *brt_schema_copy(b->now.schema, t, pipe), *initial = copy_initial(t);
+    const uint64_t *copy = *brt_schema_copy(brt_served(b), t, pipe), *initial = copy_initial(t);
     const uint32_t words = copy_words(t);
     for (uint64_t i = from; i < to; i++)
         for (uint32_t w = 0; w < words; w++)
@@ -44,7 +44,7 @@ void brt_copy_get(struct brt *b, const struct brt_table *t, unsigned pipe, uint6
 
 void brt_copy_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
                   uint64_t to, const uint64_t *cells) {
-    uint64_t *copy = *brt_schema_copy(b->now.schema, t, pipe);
+    uint64_t *copy = *brt_schema_copy(brt_served(b), t, pipe);
     const uint64_t *initial = copy_initial(t);
     const uint32_t words = copy_words(t);
     for (uint64_t i = from; copy && i < to; i++)

@@ -132,9 +132,9 @@ static bool groups_are_asymmetric(struct brt *b, const struct brt_table *t) {
     const struct sk_pipeline_desc *d = t->object.desc;
     for (uint32_t i = 0; i < d->n_tables; i++) {
         const struct brt_table *user = d->tables[i]->selector == d->selectors[t->object.index]
-                                           ? brt_schema_of(b->now.schema, d->tables[i])
+                                           ? brt_schema_of(brt_served(b), d->tables[i])
                                            : NULL;
-        if (user && brt_schema_state(b->now.schema, user)->scope != BRT_SCOPE_ALL)
+        if (user && brt_schema_state(brt_served(b), user)->scope != BRT_SCOPE_ALL)
             return true;
     }
     return false;

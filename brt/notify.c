@@ -122,8 +122,8 @@ static BfrtProto__TableData *notify_digest_data(struct brt_memory *m, const stru
 }
 
 // A list of one pipe and one kind.
-static void notify_digest_list(struct brt *b, const struct brt_learn *l, const struct sk_digest *d,
-                               size_t n) {
+static void notify_digest_list(struct brt *b, size_t program, const struct brt_learn *l,
+                               const struct sk_digest *d, size_t n) {
     BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
     BfrtProto__DigestList list = BFRT_PROTO__DIGEST_LIST__INIT;
     BfrtProto__TargetDevice target = BFRT_PROTO__TARGET_DEVICE__INIT;
@@ -138,39 +138,57 @@ static void notify_digest_list(struct brt *b, const struct brt_learn *l, const s
     response.update_case = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_DIGEST;
     response.digest = &list;
     for (size_t i = 0; i < BRT_CLIENTS && list.n_data; i++)
-        if (notify_wants_digests(&b->clients[i]))
+        if (notify_wants_digests(&b->clients[i]) && b->clients[i].program == program)
             notify_send(b, &b->clients[i], &response.base);
     brt_memory_reuse(&b->scratch);
 }
 
 void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
-    for (size_t i = 0, more; b->now.schema && !brt_has_begun(b) && i < n; i += more) {
+    for (size_t i = 0, more; b->now.n && !brt_has_begun(b) && i < n; i += more) {
         const struct sk_digest *d = &digests[i];
-        const struct brt_learn *l = brt_schema_learn(b->now.schema, d->desc->name);
+        const size_t program = brt_program_of_pipe(b, d->pipe);
+        const struct brt_learn *l =
+            brt_schema_learn(b->now.programs[program].schema, d->desc->name);
         for (more = 1; i + more < n && d[more].desc == d->desc && d[more].pipe == d->pipe;)
             more++;
         if (l && l->n == d->desc->n_fields)
-            notify_digest_list(b, l, d, more);
+            notify_digest_list(b, program, l, d, more);
     }
 }
 
 // ---- idle entries ----
 
 bool brt_wants_idle(const struct brt *b) {
-    return b->now.schema && !brt_has_begun(b) && brt_schema_notifies(b->now.schema);
+    for (size_t i = 0; i < b->now.n && !brt_has_begun(b); i++)
+        if (brt_schema_notifies(b->now.programs[i].schema))
+            return true;
+    return false;
+}
+
+// A program's table, and what clients have set on it; null: it is none's.
+static const struct brt_table *notify_table(const struct brt *b, const struct sk_table_desc *desc,
+                                            const struct brt_table_state **state) {
+    for (size_t i = 0; i < b->now.n; i++) {
+        struct brt_schema *schema = b->now.programs[i].schema;
+        const struct brt_table *t = brt_schema_of(schema, desc);
+        if (!t)
+            continue;
+        *state = brt_schema_state(schema, t);
+        return t;
+    }
+    return NULL;
 }
 
 bool brt_is_asymmetric(const struct brt *b, const struct sk_table_desc *table) {
-    const struct brt_table *t = b->now.schema ? brt_schema_of(b->now.schema, table) : NULL;
-    return t && brt_schema_state(b->now.schema, t)->scope == BRT_SCOPE_SINGLE;
+    const struct brt_table_state *state;
+    return notify_table(b, table, &state) && state->scope == BRT_SCOPE_SINGLE;
 }
 
 void brt_idle(struct brt *b, const struct sk_idle_event *event) {
-    const struct brt_table *t =
-        b->now.schema && !brt_has_begun(b) ? brt_schema_of(b->now.schema, event->table) : NULL;
-    const struct brt_idle_state *state = t ? &brt_schema_state(b->now.schema, t)->idle : NULL;
+    const struct brt_table_state *set;
+    const struct brt_table *t = brt_has_begun(b) ? NULL : notify_table(b, event->table, &set);
     struct brt_client *c =
-        state && state->notifies && state->enabled ? brt_client(b, state->client) : NULL;
+        t && set->idle.notifies && set->idle.enabled ? brt_client(b, set->idle.client) : NULL;
     if (!c || (event->idle ? !c->idle : !c->active))
         return;
     BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;

@@ -14,13 +14,14 @@
 
 #define ACTION(name) BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__##name
 #define TOLD(name)   BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_RESPONSE_TYPE__##name
-#define MOST_NAME    63u // bytes
 
 typedef BfrtProto__SetForwardingPipelineConfigRequest program_request;
 
-struct brt_profile {
-    char name[MOST_NAME + 1];
-    uint32_t pipes; // bits
+// One of those that a client sent.
+struct start_program {
+    char name[BRT_NAME + 1];
+    struct brt_profile profiles[SK_PIPES];
+    size_t n_profiles;
 };
 
 struct brt_start {
@@ -29,20 +30,23 @@ struct brt_start {
     uint32_t client;
     int action;
     bool hitless;
-    char name[MOST_NAME + 1];
-    struct brt_profile profiles[SK_PIPES];
-    size_t n_profiles;
+    struct start_program programs[SK_PIPES];
+    size_t n;
     struct brt_running before; // of START_BEGUN: what packets go through
+    bool bound;                // of START_BEGUN: clients are bound to what has begun
 };
 
 // ---- what is running ----
 
 void brt_running_free(struct brt *b, struct brt_running *p) {
     brt_snapshots_free(b, p);
-    brt_schema_free(p->schema);
-    free(p->name);
-    free(p->schema_text);
-    free(p->binary);
+    for (size_t i = 0; i < SK_PIPES; i++) {
+        struct brt_program *own = &p->programs[i];
+        brt_schema_free(own->schema);
+        free(own->name);
+        free(own->schema_text);
+        free(own->binary);
+    }
 }
 
 struct sk_switch *brt_live(const struct brt *b) {
@@ -64,11 +68,15 @@ static void program_forget(struct brt *b) {
 // What was begun is given up: packets never saw it.
 void brt_start_drop(struct brt *b) {
     struct brt_start *s = b->start;
+    struct brt_moved moved;
     if (!brt_has_begun(b))
         return;
     struct brt_running gone = b->now;
     b->now = s->before;
-    brt_rebind(b, strcmp(gone.name, b->now.name ? b->now.name : "") == 0);
+    if (s->bound) {
+        brt_moved(&moved, &gone, &b->now);
+        brt_rebind(b, &moved);
+    }
     brt_running_free(b, &gone);
     program_forget(b);
 }
@@ -101,12 +109,13 @@ void brt_start_left(struct brt *b, uint32_t client) {
 
 // ---- its begin ----
 
-// A pipeline stands where its program puts it.
+// The pipeline of one program stands where the program puts it. (Those of several stand where they
+// were sent to.)
 static enum brt_code program_check_profiles(const struct brt_start *s, const struct sk_switch *sw,
                                             struct sk_error *err) {
     const struct sk_program_desc *d = sk_switch_program(sw);
-    for (size_t i = 0; i < s->n_profiles; i++) {
-        const struct brt_profile *p = &s->profiles[i];
+    for (size_t i = 0; s->n == 1 && i < s->programs[0].n_profiles; i++) {
+        const struct brt_profile *p = &s->programs[0].profiles[i];
         uint32_t known = 0;
         while (known < d->n_pipelines && strcmp(d->pipelines[known]->name, p->name) != 0)
             known++;
@@ -121,27 +130,37 @@ static enum brt_code program_check_profiles(const struct brt_start *s, const str
     return BRT_OK;
 }
 
+// Programs that keep their name keep their tables' scopes.
+static void program_keep_scopes(struct brt_running *now, const struct brt_running *before) {
+    for (size_t i = 0; i < now->n; i++) {
+        const size_t was = brt_program_named(before, now->programs[i].name);
+        if (was < before->n)
+            brt_schema_keep_scopes(now->programs[i].schema, now->sw, before->programs[was].schema);
+    }
+}
+
 static enum brt_code brt_program_begin(struct brt *b, struct sk_switch *sw,
-                                       const struct brt_description *d, struct sk_error *err) {
+                                       struct brt_description *d, struct sk_error *err) {
     struct brt_start *s = b->start;
-    const bool same = b->now.name && strcmp(b->now.name, s->name) == 0;
-    struct brt_running now = {.sw = sw, .schema = brt_schema_new(sw, d->schema, err)};
-    if (!now.schema)
+    struct brt_running now;
+    struct brt_moved moved;
+    for (size_t i = 0; i < s->n; i++)
+        d[i].name = s->programs[i].name;
+    if (brt_running_new(&now, sw, d, s->n, err)) {
+        brt_running_free(b, &now);
         return BRT_UNEXPECTED;
-    now.name = sk_copy_text(s->name);
-    now.schema_text = sk_copy_text(d->schema);
-    now.binary = brt_package_write(d->text, strlen(d->text), &now.n_binary);
-    if (same && s->hitless && b->now.schema)
-        brt_schema_keep_scopes(now.schema, sw, b->now.schema);
+    }
+    if (s->hitless)
+        program_keep_scopes(&now, &b->now);
     s->before = b->now;
     b->now = now;
     s->state = START_BEGUN;
+    brt_moved(&moved, &s->before, &b->now);
     brt_tell_start(b, TOLD(WARM_INIT_STARTED));
-    enum brt_code code = BRT_OK;
-    if (s->action == ACTION(VERIFY_AND_WARM_INIT_BEGIN_AND_END))
-        code = program_commit(b, err);
+    s->bound = s->action != ACTION(VERIFY_AND_WARM_INIT_BEGIN_AND_END);
+    const enum brt_code code = s->bound ? BRT_OK : program_commit(b, err);
     if (code == BRT_OK)
-        brt_rebind(b, same);
+        brt_rebind(b, &moved);
     return code;
 }
 
@@ -157,17 +176,17 @@ static void brt_program_answer(enum brt_code code, const struct sk_error *err,
 void brt_start_turn(struct brt *b) {
     struct brt_start *s = b->start;
     struct sk_switch *sw = NULL;
-    struct brt_description described = {0};
+    struct brt_description described[SK_PIPES] = {{0}};
     struct sk_error err;
     if (!s || s->state != START_COMPILING)
         return;
-    const int rc = b->host.compiled_program(b->host.aux, &sw, &described, &err);
+    const int rc = b->host.compiled_programs(b->host.aux, &sw, described, &err);
     if (rc > 0)
         return;
     const struct brt_call call = s->call;
     enum brt_code code = rc ? BRT_INVALID_ARG : program_check_profiles(s, sw, &err);
     if (code == BRT_OK && s->action != ACTION(VERIFY))
-        code = brt_program_begin(b, sw, &described, &err);
+        code = brt_program_begin(b, sw, described, &err);
     if (b->start && b->start->state == START_COMPILING) // verified, or refused
         program_forget(b);
     brt_program_answer(code, &err, &call);
@@ -199,15 +218,15 @@ static bool program_name_is_good(const char *name) {
         if (!letter && !(i > 0 && ((c >= '0' && c <= '9') || c == '-')))
             return false;
     }
-    return n > 0 && n <= MOST_NAME;
+    return n > 0 && n <= BRT_NAME;
 }
 
-static enum brt_code program_take_profile(struct brt_start *s,
+static enum brt_code program_take_profile(struct start_program *s,
                                           const BfrtProto__ForwardingPipelineConfig__Profile *p,
                                           uint32_t *taken, struct sk_error *err) {
     struct brt_profile *own = &s->profiles[s->n_profiles++];
-    if (strlen(p->profile_name) > MOST_NAME)
-        return brt_fail(err, BRT_INVALID_ARG, "a profile's name has at most %u bytes", MOST_NAME);
+    if (strlen(p->profile_name) > BRT_NAME)
+        return brt_fail(err, BRT_INVALID_ARG, "a profile's name has at most %u bytes", BRT_NAME);
     strcpy(own->name, p->profile_name);
     for (size_t i = 0; i < p->n_pipe_scope; i++) {
         const uint32_t pipe = p->pipe_scope[i];
@@ -222,16 +241,15 @@ static enum brt_code program_take_profile(struct brt_start *s,
     return BRT_OK;
 }
 
-// All profiles carry the same program.
-static enum brt_code program_take(struct brt_start *s,
+// All profiles of a program carry the same text.
+static enum brt_code program_take(struct start_program *s,
                                   const BfrtProto__ForwardingPipelineConfig *config,
-                                  const uint8_t **text, size_t *n, struct sk_error *err) {
-    uint32_t taken = 0;
+                                  uint32_t *taken, struct brt_sent *sent, struct sk_error *err) {
     if (!program_name_is_good(config->p4_name))
         return brt_fail(err, BRT_INVALID_ARG,
                         "a program's name has letters, digits, '_' and '-', at most %u, and no "
                         "digit at first",
-                        MOST_NAME);
+                        BRT_NAME);
     if (config->n_profiles < 1 || config->n_profiles > SK_PIPES)
         return brt_fail(err, BRT_INVALID_ARG, "a program has one to %u profiles, not %zu",
                         (unsigned)SK_PIPES, config->n_profiles);
@@ -239,21 +257,46 @@ static enum brt_code program_take(struct brt_start *s,
     const ProtobufCBinaryData *first = &config->profiles[0]->binary;
     for (size_t i = 0; i < config->n_profiles; i++) {
         const BfrtProto__ForwardingPipelineConfig__Profile *p = config->profiles[i];
-        const enum brt_code code = program_take_profile(s, p, &taken, err);
+        const enum brt_code code = program_take_profile(s, p, taken, err);
         if (code)
             return code;
         if (p->binary.len != first->len ||
             (first->len && memcmp(p->binary.data, first->data, first->len) != 0))
             return brt_fail(err, BRT_INVALID_ARG, "the profiles have different binaries");
     }
-    return brt_package_read(first->data, first->len, text, n, err) ? BRT_INVALID_ARG : BRT_OK;
+    *sent = (struct brt_sent){
+        .name = s->name, .profiles = s->profiles, .n_profiles = s->n_profiles};
+    return brt_package_read(first->data, first->len, &sent->text, &sent->n, err) ? BRT_INVALID_ARG
+                                                                                 : BRT_OK;
+}
+
+// Each pipe has one of several programs.
+static enum brt_code program_take_all(struct brt_start *s, const program_request *r,
+                                      struct brt_sent *sent, struct sk_error *err) {
+    uint32_t taken = 0;
+    if (r->n_config < 1 || r->n_config > SK_PIPES)
+        return brt_fail(err, BRT_INVALID_ARG, "a switch runs one to %u programs; %zu are given",
+                        (unsigned)SK_PIPES, r->n_config);
+    for (; s->n < r->n_config; s->n++) {
+        const enum brt_code code =
+            program_take(&s->programs[s->n], r->config[s->n], &taken, &sent[s->n], err);
+        if (code)
+            return code;
+        for (size_t i = 0; i < s->n; i++)
+            if (strcmp(s->programs[i].name, s->programs[s->n].name) == 0)
+                return brt_fail(err, BRT_INVALID_ARG, "program '%s' is given twice",
+                                s->programs[i].name);
+    }
+    for (unsigned pipe = 0; s->n > 1 && pipe < SK_PIPES; pipe++)
+        if (!(taken >> pipe & 1))
+            return brt_fail(err, BRT_INVALID_ARG, "pipe %u is given no program", pipe);
+    return BRT_OK;
 }
 
 static enum brt_code program_start(struct brt *b, const struct brt_call *c,
                                    const program_request *r, struct sk_error *err) {
-    const uint8_t *text = NULL;
-    size_t n = 0;
-    if (!b->host.compile_program)
+    struct brt_sent sent[SK_PIPES];
+    if (!b->host.compile_programs)
         return brt_fail(err, BRT_NOT_SUPPORTED, "this switch takes no programs from clients");
     if (b->start && !brt_has_begun(b))
         return brt_fail(err, BRT_IN_USE, "a program of client %u is being compiled",
@@ -261,9 +304,6 @@ static enum brt_code program_start(struct brt *b, const struct brt_call *c,
     if (brt_has_begun(b) && brt_client(b, b->start->client))
         return brt_fail(err, BRT_NOT_READY, "client %u has begun a warm start and not ended it",
                         b->start->client);
-    if (r->n_config != 1)
-        return brt_fail(err, BRT_INVALID_ARG, "the switch runs one program; %zu are given",
-                        r->n_config);
     struct brt_start *s = calloc(1, sizeof *s);
     if (!s)
         abort();
@@ -274,10 +314,10 @@ static enum brt_code program_start(struct brt *b, const struct brt_call *c,
         .action = (int)r->action,
         .hitless = r->dev_init_mode ==
                    BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__DEV_INIT_MODE__HITLESS};
-    enum brt_code code = program_take(s, r->config[0], &text, &n, err);
+    enum brt_code code = program_take_all(s, r, sent, err);
     if (code == BRT_OK)
         brt_start_drop(b); // of a client that is gone
-    if (code == BRT_OK && b->host.compile_program(b->host.aux, s->name, text, n, err))
+    if (code == BRT_OK && b->host.compile_programs(b->host.aux, sent, s->n, err))
         code = BRT_IN_USE;
     if (code)
         free(s);

@@ -149,7 +149,7 @@ static void read_age(const struct read_data *d, struct sk_entry *sum) {
         sum->elsewhere = e->elsewhere;
     }
     const struct brt_idle_state *state =
-        &brt_schema_state(d->r->b->now.schema, d->r->question.table)->idle;
+        &brt_schema_state(brt_served(d->r->b), d->r->question.table)->idle;
     sk_idle_freeze(sum, brt_idle_time(state, now), now);
     sum->idle.hit = hit;
 }
@@ -362,7 +362,7 @@ static void read_is_owned(struct reading *r, const struct brt_target *target) {
 
 // The pipes of the entry, if the question may be about them. False after an error.
 static bool read_go_to_owner(struct reading *r, uint32_t owner) {
-    const struct brt_table_state *state = brt_schema_state(r->b->now.schema, r->question.table);
+    const struct brt_table_state *state = brt_schema_state(brt_served(r->b), r->question.table);
     if (owner >= SK_PIPES || !read_asks_pipe(r, owner)) {
         r->code = r->from_hw ? brt_fail(r->err, BRT_INVALID_ARG,
                                         "table '%s': the handle is of another pipe",
@@ -626,7 +626,7 @@ static bool read_from_hw(const BfrtProto__TableEntry *e) {
 // The driver's own copy of entries is kept for the first pipe of those that share them.
 static void brt_read_where(struct reading *r, const struct brt_target *target, bool from_hw) {
     const struct brt_table *t = r->question.table;
-    const enum brt_scope scope = brt_schema_state(r->b->now.schema, t)->scope;
+    const enum brt_scope scope = brt_schema_state(brt_served(r->b), t)->scope;
     const bool is_copy = (unsigned)target->pipe != r->question.pipes.list[0];
     r->scoped = t->desc && scope != BRT_SCOPE_ALL;
     r->all_pipes = target->pipe < 0;
@@ -838,7 +838,7 @@ static uint32_t read_id_in_table(const struct brt_table *t,
 
 static uint32_t read_id_of(const struct brt *b, const BfrtProto__ObjectId *o) {
     if (o->object_case == BFRT_PROTO__OBJECT_ID__OBJECT_TABLE_OBJECT) {
-        const struct brt_table *t = brt_schema_named(b->now.schema, o->table_object->table_name);
+        const struct brt_table *t = brt_schema_named(brt_served(b), o->table_object->table_name);
         const struct fixed_table *fixed = fixed_table_named(b, o->table_object->table_name);
         if (fixed)
             return fixed_id(fixed, o->table_object);
@@ -846,7 +846,7 @@ static uint32_t read_id_of(const struct brt *b, const BfrtProto__ObjectId *o) {
     }
     if (o->object_case != BFRT_PROTO__OBJECT_ID__OBJECT_LEARN_OBJECT)
         return 0;
-    const struct brt_learn *l = brt_schema_learn(b->now.schema, o->learn_object->learn_name);
+    const struct brt_learn *l = brt_schema_learn(brt_served(b), o->learn_object->learn_name);
     if (!l || !o->learn_object->data_field_name)
         return l ? l->id : 0;
     const struct brt_field *f =

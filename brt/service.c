@@ -19,17 +19,38 @@ struct brt *brt_new(const struct brt_host *host) {
     return b;
 }
 
-int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_description *d,
-                    struct sk_error *err) {
+int brt_running_new(struct brt_running *out, struct sk_switch *sw, const struct brt_description *d,
+                    size_t n, struct sk_error *err) {
+    *out = (struct brt_running){.sw = sw};
+    for (; out->n < n && out->n < SK_PIPES; out->n++) {
+        struct brt_program *p = &out->programs[out->n];
+        const struct brt_description *own = &d[out->n];
+        p->schema = brt_schema_new(sw, own->schema, err);
+        if (!p->schema)
+            return -1;
+        p->name = sk_copy_text(own->name);
+        p->schema_text = sk_copy_text(own->schema);
+        p->binary = brt_package_write(own->text, strlen(own->text), &p->n_binary);
+    }
+    return 0;
+}
+
+int brt_run_programs(struct brt *b, struct sk_switch *sw, const struct brt_description *d, size_t n,
+                     struct sk_error *err) {
+    static const struct brt_running none;
+    struct brt_running now;
+    struct brt_moved moved;
     brt_start_drop(b);
-    brt_rebind(b, false);
+    const int rc = brt_running_new(&now, sw, d, n, err);
+    if (rc) {
+        brt_running_free(b, &now);
+        now = (struct brt_running){.sw = sw};
+    }
     brt_running_free(b, &b->now);
-    b->now.sw = sw;
-    b->now.schema = brt_schema_new(sw, d->schema, err);
-    b->now.name = sk_copy_text(d->name);
-    b->now.schema_text = sk_copy_text(d->schema);
-    b->now.binary = brt_package_write(d->text, strlen(d->text), &b->now.n_binary);
-    return b->now.schema ? 0 : -1;
+    b->now = now;
+    brt_moved(&moved, &none, &b->now);
+    brt_rebind(b, &moved);
+    return rc;
 }
 
 struct sk_switch *brt_switch(const struct brt *b) {
@@ -37,7 +58,7 @@ struct sk_switch *brt_switch(const struct brt *b) {
 }
 
 struct brt_schema *brt_program_schema(const struct brt *b) {
-    return b->now.schema;
+    return b->now.n == 1 ? b->now.programs[0].schema : NULL;
 }
 
 struct brt_memory *brt_request_memory(struct brt *b) {

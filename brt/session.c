@@ -14,10 +14,24 @@ struct brt_client *brt_client(struct brt *b, uint32_t id) {
     return NULL;
 }
 
+size_t brt_program_named(const struct brt_running *p, const char *name) {
+    size_t i = 0;
+    while (i < p->n && strcmp(p->programs[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+size_t brt_program_of_pipe(const struct brt *b, unsigned pipe) {
+    const struct sk_program_desc *d = sk_switch_program(b->now.sw);
+    const size_t i = d->n_programs ? d->program_of[d->pipe_of[pipe]] : 0;
+    return i < b->now.n ? i : 0;
+}
+
 enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
                       struct sk_error *err) {
     const struct brt_client *c = brt_client(b, client);
-    if (!b->now.schema)
+    b->served = 0;
+    if (!b->now.n)
         return brt_fail(err, BRT_NOT_READY, "the switch runs no program yet");
     if (device)
         return brt_fail(err, c ? BRT_INVALID_ARG : BRT_OBJECT_NOT_FOUND,
@@ -25,22 +39,34 @@ enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const cha
     b->only_fixed = strcmp(program, shared) == 0 || (c && !*program && !c->bound && c->shares);
     if (b->only_fixed)
         return BRT_OK;
-    if (c && !*program)
-        return c->bound ? BRT_OK
-                        : brt_fail(err, BRT_UNEXPECTED,
-                                   "client %u is not bound to a program, and the call names none",
-                                   client);
-    if (strcmp(program, b->now.name) != 0)
+    if (c && !*program && !c->bound)
+        return brt_fail(err, BRT_UNEXPECTED,
+                        "client %u is not bound to a program, and the call names none", client);
+    const size_t i = c && !*program ? c->program : brt_program_named(&b->now, program);
+    if (i == b->now.n)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "the switch does not run a program '%s'",
                         program);
+    b->served = i;
     return BRT_OK;
 }
 
-void brt_rebind(struct brt *b, bool same_name) {
+void brt_moved(struct brt_moved *m, const struct brt_running *from, const struct brt_running *to) {
+    for (size_t i = 0; i < SK_PIPES; i++) {
+        m->to[i] = i < from->n ? brt_program_named(to, from->programs[i].name) : to->n;
+        m->to[i] = m->to[i] < to->n ? m->to[i] : SK_PIPES;
+    }
+}
+
+void brt_rebind(struct brt *b, const struct brt_moved *moved) {
+    b->served = 0;
     for (size_t i = 0; i < BRT_CLIENTS; i++) {
         struct brt_client *c = &b->clients[i];
-        if (!c->used || !c->bound || same_name)
+        if (!c->used || !c->bound)
             continue;
+        if (moved->to[c->program] < SK_PIPES) {
+            c->program = moved->to[c->program];
+            continue;
+        }
         const struct brt_call stream = c->stream;
         *c = (struct brt_client){.used = false};
         stream.carrier->end(stream.call, RPC_CANCELLED, "the program was replaced", NULL, 0);
@@ -113,8 +139,8 @@ void brt_stream_over(struct brt *b, const void *call) {
     struct brt_client *c = brt_session_of(b, call);
     if (!c)
         return;
-    if (b->now.schema)
-        brt_schema_forget(b->now.schema, c->id);
+    for (size_t i = 0; i < b->now.n; i++)
+        brt_schema_forget(b->now.programs[i].schema, c->id);
     const uint32_t id = c->id;
     *c = (struct brt_client){.used = false};
     brt_start_left(b, id);
@@ -122,12 +148,16 @@ void brt_stream_over(struct brt *b, const void *call) {
 
 // ---- programs ----
 
-static enum brt_code session_owned(const struct brt *b, uint32_t id, struct sk_error *err) {
+static enum brt_code session_owned(const struct brt *b, const struct brt_client *c, size_t program,
+                                   struct sk_error *err) {
     for (size_t i = 0; i < BRT_CLIENTS; i++)
-        if (b->clients[i].used && b->clients[i].bound)
+        if (b->clients[i].used && b->clients[i].bound && b->clients[i].program == program)
             return brt_fail(err, BRT_ALREADY_EXISTS,
-                            "client %u cannot be bound: client %u owns the program", id,
+                            "client %u cannot be bound: client %u owns the program", c->id,
                             b->clients[i].id);
+    if (c->bound)
+        return brt_fail(err, BRT_ALREADY_EXISTS, "client %u is bound to program '%s'", c->id,
+                        b->now.programs[c->program].name);
     return BRT_OK;
 }
 
@@ -144,11 +174,15 @@ static enum brt_code session_bind(struct brt *b,
         c->shares = true;
         return BRT_OK;
     }
-    if (!b->now.schema || strcmp(name, b->now.name) != 0 || r->device_id)
+    const size_t program = brt_program_named(&b->now, name);
+    if (program == b->now.n || r->device_id)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "device %u does not run a program '%s'",
                         r->device_id, name);
-    const enum brt_code code = session_owned(b, r->client_id, err);
-    c->bound = c->bound || code == BRT_OK;
+    const enum brt_code code = session_owned(b, c, program, err);
+    if (code == BRT_OK) {
+        c->bound = true;
+        c->program = program;
+    }
     return code;
 }
 
@@ -175,39 +209,53 @@ void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
     brt_memory_reuse(&b->request);
 }
 
-static void session_profiles(const struct brt *b, BfrtProto__ForwardingPipelineConfig *out,
-                             BfrtProto__ForwardingPipelineConfig__Profile *profiles,
-                             uint32_t (*scopes)[SK_PIPES]) {
+// A program's part of the answer, and the memory for it.
+struct session_config {
+    BfrtProto__ForwardingPipelineConfig config;
+    BfrtProto__ForwardingPipelineConfig__Profile profiles[SK_PIPES], *list[SK_PIPES];
+    uint32_t scopes[SK_PIPES][SK_PIPES];
+};
+
+static void session_profiles(const struct brt *b, size_t program, struct session_config *out) {
     const struct sk_program_desc *d = sk_switch_program(b->now.sw);
     for (uint32_t i = 0; i < d->n_pipelines && i < SK_PIPES; i++) {
-        BfrtProto__ForwardingPipelineConfig__Profile *p = &profiles[i];
+        if (d->n_programs && d->program_of[i] != program)
+            continue;
+        BfrtProto__ForwardingPipelineConfig__Profile *p = &out->profiles[i];
         bfrt_proto__forwarding_pipeline_config__profile__init(p);
         p->profile_name = (char *)d->pipelines[i]->name;
-        p->pipe_scope = scopes[i];
-        p->binary.data = b->now.binary;
-        p->binary.len = b->now.n_binary;
+        p->pipe_scope = out->scopes[i];
+        p->binary.data = b->now.programs[program].binary;
+        p->binary.len = b->now.programs[program].n_binary;
         for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
-            if (sk_switch_pipeline(b->now.sw, pipe) == d->pipelines[i])
-                scopes[i][p->n_pipe_scope++] = pipe;
-        out->profiles[out->n_profiles++] = p;
+            if (d->pipe_of[pipe] == i)
+                out->scopes[i][p->n_pipe_scope++] = pipe;
+        out->config.profiles[out->config.n_profiles++] = p;
     }
+}
+
+static void session_describe(const struct brt *b, size_t program, struct session_config *out) {
+    const struct brt_program *p = &b->now.programs[program];
+    bfrt_proto__forwarding_pipeline_config__init(&out->config);
+    out->config.p4_name = p->name;
+    out->config.bfruntime_info.data = (uint8_t *)p->schema_text;
+    out->config.bfruntime_info.len = strlen(p->schema_text);
+    out->config.profiles = out->list;
+    session_profiles(b, program, out);
 }
 
 static void session_config(const struct brt *b, const struct brt_call *c) {
     BfrtProto__GetForwardingPipelineConfigResponse response =
         BFRT_PROTO__GET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
-    BfrtProto__ForwardingPipelineConfig config = BFRT_PROTO__FORWARDING_PIPELINE_CONFIG__INIT,
-                                        *configs[] = {&config};
     BfrtProto__NonP4Config fixed = BFRT_PROTO__NON_P4_CONFIG__INIT;
-    BfrtProto__ForwardingPipelineConfig__Profile profiles[SK_PIPES], *list[SK_PIPES];
-    uint32_t scopes[SK_PIPES][SK_PIPES];
-    config.p4_name = b->now.name;
-    config.bfruntime_info.data = (uint8_t *)b->now.schema_text;
-    config.bfruntime_info.len = strlen(b->now.schema_text);
-    config.profiles = list;
-    session_profiles(b, &config, profiles, scopes);
+    struct session_config described[SK_PIPES];
+    BfrtProto__ForwardingPipelineConfig *configs[SK_PIPES];
+    for (size_t i = 0; i < b->now.n; i++) {
+        session_describe(b, i, &described[i]);
+        configs[i] = &described[i].config;
+    }
     response.config = configs;
-    response.n_config = 1;
+    response.n_config = b->now.n;
     char *fixed_tables = fixed_text(b);
     fixed.bfruntime_info.data = (uint8_t *)fixed_tables;
     fixed.bfruntime_info.len = strlen(fixed_tables);
@@ -223,7 +271,7 @@ void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
                                                                    bytes);
     if (!r)
         brt_end_unread(b, c);
-    else if (!b->now.schema)
+    else if (!b->now.n)
         brt_end(c, BRT_NOT_READY, "the switch runs no program yet");
     else if (r->device_id)
         brt_end(c, BRT_OBJECT_NOT_FOUND, "there is no such device, only 0");

@@ -224,7 +224,7 @@ static void snapshot_tables(struct snapshot_out *o, const struct brt_snapshot *s
         const json_t *t = json_array_get(tables, i);
         const char *name = snapshot_name(t);
         if (stage < snapshot_stage_of(t, "first") || stage > snapshot_stage_of(t, "last") ||
-            !brt_schema_named(o->b->now.schema, name))
+            !brt_schema_named(brt_served(o->b), name))
             continue;
         all.container[all.n_container++] =
             snapshot_table(o, f, name, snapshot_event(s, "table", name, strlen(name)));
@@ -284,7 +284,7 @@ static void snapshot_header_field(struct snapshot_out *o, const struct brt_snaps
 static void snapshot_data_fields(struct snapshot_out *o, const struct brt_snapshot *s,
                                  uint32_t stage) {
     const json_t *stages =
-        brt_schema_stages(o->b->now.schema, o->table, snapshot_is_ingress(o->table));
+        brt_schema_stages(brt_served(o->b), o->table, snapshot_is_ingress(o->table));
     const json_t *tables = json_object_get(stages, "tables");
     for (size_t i = 0; i < o->table->n_data; i++) {
         const struct brt_field *f = &o->table->data[i];
@@ -408,7 +408,7 @@ static enum brt_code snapshot_read_live(struct snapshot_reading *r, struct sk_er
                         t->keys[0].name);
     const ProtobufCBinaryData *name = &key->fields[0]->exact->value;
     const json_t *list = json_object_get(
-        brt_schema_stages(r->out.b->now.schema, t, snapshot_is_ingress(t)), "fields");
+        brt_schema_stages(brt_served(r->out.b), t, snapshot_is_ingress(t)), "fields");
     const json_t *field = NULL;
     for (size_t i = 0; i < json_array_size(list) && !field; i++) {
         const char *known = snapshot_name(json_array_get(list, i));

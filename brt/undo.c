@@ -202,7 +202,7 @@ static void undo_save_groups(struct undo_saving *s, const struct brt_change *c) 
 }
 
 static void undo_save_attribute(struct undo_saving *s, const struct brt_change *c) {
-    s->undo->state = *brt_schema_state(s->b->now.schema, c->table);
+    s->undo->state = *brt_schema_state(brt_served(s->b), c->table);
     for (unsigned i = 0; i < c->pipes.n; i++) {
         const int32_t *more = brt_meter_more(s->b, c->table, c->pipes.list[i]);
         s->undo->more[i] = more ? *more : 0;
@@ -303,7 +303,7 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     const struct brt_change *c = u->change;
     int error = SK_OK;
     if (c->attribute)
-        *brt_schema_state(b->now.schema, c->table) = u->state;
+        *brt_schema_state(brt_served(b), c->table) = u->state;
     if (c->attribute && c->table->kind == BRT_VALUE_SET &&
         !brt_values_set_parsers(b->now.sw, c->table, &u->state))
         error = SK_E_MEMORY;

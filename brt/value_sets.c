@@ -65,7 +65,7 @@ static enum brt_code value_sets_pipes(struct brt *b, const struct brt_target *ta
 
 enum brt_code brt_resolve_values(struct brt *b, const struct brt_target *target,
                                  struct brt_change *c, struct sk_error *err) {
-    const struct brt_table_state *state = brt_schema_state(b->now.schema, c->table);
+    const struct brt_table_state *state = brt_schema_state(brt_served(b), c->table);
     const char *name = c->table->name;
     const struct sk_value_set_desc *d = &c->table->object.desc->value_sets[c->table->object.index];
     unsigned step;

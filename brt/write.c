@@ -45,7 +45,7 @@ enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct
 enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
                           struct brt_change *c, struct sk_error *err) {
     memset(c, 0, sizeof *c);
-    c->table = b->only_fixed ? NULL : brt_schema_table(b->now.schema, table_id);
+    c->table = b->only_fixed ? NULL : brt_schema_table(brt_served(b), table_id);
     const struct fixed_table *fixed = fixed_table(b, table_id);
     if (fixed)
         return brt_fail(err, BRT_NOT_SUPPORTED,
@@ -59,7 +59,7 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
     if (sk_find_pipes(b->now.sw, &c->table->object, pipe, &c->pipes, err))
         return BRT_INVALID_ARG;
     c->names_pipe = pipe >= 0;
-    const struct brt_table_state *state = brt_schema_state(b->now.schema, c->table);
+    const struct brt_table_state *state = brt_schema_state(brt_served(b), c->table);
     if (pipe < 0 || state->scope != BRT_SCOPE_GROUPS)
         return BRT_OK;
     if (sk_find_pipes(b->now.sw, &c->table->object, -1, &c->pipes, err))

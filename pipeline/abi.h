@@ -46,7 +46,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 33u
+#define SK_ABI_VERSION 34u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -426,6 +426,11 @@ struct sk_program_desc {
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs
+    // Of several programs on one switch (sk_program_join): how many, their names, and of which each
+    // pipeline is. 0: it is one program.
+    uint32_t n_programs;
+    const char *const *program_names;
+    uint8_t program_of[SK_PIPES];
 };
 
 #define SK_PROGRAM_SYMBOL "silken_program"

@@ -14,8 +14,18 @@
 #include <string.h>
 
 struct sk_program {
-    void *object;
+    void *object; // null: of several
     const struct sk_program_desc *desc;
+    struct program_joined *joined;
+};
+
+struct program_joined {
+    struct sk_program_desc desc;
+    const struct sk_pipeline_desc *pipelines[SK_PIPES];
+    struct sk_program *parts[SK_PIPES];
+    char *names[SK_PIPES];
+    char *path; // the parts' paths
+    size_t n;
 };
 
 struct check {
@@ -168,14 +178,157 @@ struct sk_program *sk_program_load(const char *path, char *error, size_t error_s
         dlclose(object);
         return NULL;
     }
-    *p = (struct sk_program){object, desc};
+    *p = (struct sk_program){.object = object, .desc = desc};
     return p;
+}
+
+// ---- several programs ----
+
+// What the chip, or the ports of all pipes, can be in one way only.
+static bool program_fits(const struct check *c, const struct sk_program_desc *a, const char *a_name,
+                         const struct sk_program_desc *b, const char *b_name) {
+    if (a->ingress_prefix != b->ingress_prefix || a->egress_prefix != b->egress_prefix)
+        return program_fail(c, "programs '%s' and '%s' are for different chips", a_name, b_name);
+    if (a->invariant_crc != b->invariant_crc)
+        return program_fail(c,
+                            "programs '%s' and '%s' cannot run on one switch: ports make the "
+                            "invariant CRC of RoCEv2 for one of them only",
+                            a_name, b_name);
+    return true;
+}
+
+// Names of tables begin with a pipeline's, and are to mean one thing.
+static bool program_pipelines_differ(const struct check *c, const struct sk_program_desc *a,
+                                     const char *a_name, const struct sk_program_desc *b,
+                                     const char *b_name) {
+    for (uint32_t i = 0; i < a->n_pipelines; i++)
+        for (uint32_t k = 0; k < b->n_pipelines; k++)
+            if (strcmp(a->pipelines[i]->name, b->pipelines[k]->name) == 0)
+                return program_fail(c,
+                                    "programs '%s' and '%s' both have a pipeline '%s'; on one "
+                                    "switch names of pipelines differ",
+                                    a_name, b_name, a->pipelines[i]->name);
+    return true;
+}
+
+// Pipeline 'pipeline' of a part in the joined program, which it is put into where it is not yet.
+static uint32_t program_place(struct program_joined *j, struct sk_program_place place,
+                              const struct sk_pipeline_desc *pipeline) {
+    struct sk_program_desc *d = &j->desc;
+    for (uint32_t i = 0; i < d->n_pipelines; i++)
+        if (d->program_of[i] == place.part && j->pipelines[i] == pipeline)
+            return i;
+    j->pipelines[d->n_pipelines] = pipeline;
+    d->program_of[d->n_pipelines] = place.part;
+    return d->n_pipelines++;
+}
+
+static bool program_place_all(const struct check *c, struct program_joined *j,
+                              struct sk_program *const *parts, const char *const *names, size_t n,
+                              const struct sk_program_place *places) {
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        const struct sk_program_place at = places[pipe];
+        if (at.part >= n || at.pipeline >= parts[at.part]->desc->n_pipelines)
+            return program_fail(c, "pipe %u is given no program", pipe);
+        j->desc.pipe_of[pipe] =
+            (uint8_t)program_place(j, at, parts[at.part]->desc->pipelines[at.pipeline]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < parts[i]->desc->n_pipelines; k++) {
+            unsigned pipe = 0;
+            while (pipe < SK_PIPES && (places[pipe].part != i || places[pipe].pipeline != k))
+                pipe++;
+            if (pipe == SK_PIPES)
+                return program_fail(c, "pipeline '%s' of program '%s' is given no pipe",
+                                    parts[i]->desc->pipelines[k]->name, names[i]);
+        }
+    return true;
+}
+
+static bool program_is_joinable(const struct check *c, struct sk_program *const *parts,
+                                const char *const *names, size_t n) {
+    if (n < 2 || n > SK_PIPES)
+        return program_fail(c, "a switch runs one to %u programs, not %zu", SK_PIPES, n);
+    for (size_t i = 1; i < n; i++)
+        if (!program_fits(c, parts[0]->desc, names[0], parts[i]->desc, names[i]))
+            return false;
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return program_fail(c, "two programs are called '%s'", names[i]);
+            else if (!program_pipelines_differ(c, parts[k]->desc, names[k], parts[i]->desc,
+                                               names[i]))
+                return false;
+    return true;
+}
+
+static void program_joined_free(struct program_joined *j) {
+    for (size_t i = 0; i < j->n; i++) {
+        free(j->names[i]);
+        sk_program_free(j->parts[i]);
+    }
+    free(j->path);
+    free(j);
+}
+
+static bool program_join_texts(struct program_joined *j, const char *const *names, size_t n) {
+    size_t length = 1;
+    for (size_t i = 0; i < n; i++)
+        length += strlen(j->parts[i]->desc->path) + 2;
+    if (!(j->path = malloc(length)))
+        return false;
+    *j->path = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(j->names[i] = strdup(names[i])))
+            return false;
+        strcat(strcat(j->path, i ? ", " : ""), j->parts[i]->desc->path);
+        j->desc.single_packets |= j->parts[i]->desc->single_packets;
+    }
+    return true;
+}
+
+struct sk_program *sk_program_join(struct sk_program *const *parts, const char *const *names,
+                                   size_t n, const struct sk_program_place places[SK_PIPES],
+                                   char *error, size_t error_size) {
+    const struct check c = {"", error, error_size};
+    if (!program_is_joinable(&c, parts, names, n))
+        return NULL;
+    struct sk_program *p = calloc(1, sizeof *p);
+    struct program_joined *j = calloc(1, sizeof *j);
+    if (!p || !j)
+        program_fail(&c, "not enough memory for %zu programs", n);
+    else if (program_place_all(&c, j, parts, names, n, places)) {
+        memcpy(j->parts, parts, n * sizeof *parts);
+        if (program_join_texts(j, names, n)) {
+            j->n = n;
+            j->desc.abi_version = SK_ABI_VERSION;
+            j->desc.path = j->path;
+            j->desc.ingress_prefix = parts[0]->desc->ingress_prefix;
+            j->desc.egress_prefix = parts[0]->desc->egress_prefix;
+            j->desc.invariant_crc = parts[0]->desc->invariant_crc;
+            j->desc.pipelines = j->pipelines;
+            j->desc.n_programs = (uint32_t)n;
+            j->desc.program_names = (const char *const *)j->names;
+            *p = (struct sk_program){.desc = &j->desc, .joined = j};
+            return p;
+        }
+        program_fail(&c, "not enough memory for %zu programs", n);
+        for (size_t i = 0; i < n; i++)
+            free(j->names[i]);
+        free(j->path);
+    }
+    free(j);
+    free(p);
+    return NULL;
 }
 
 void sk_program_free(struct sk_program *p) {
     if (!p)
         return;
-    dlclose(p->object);
+    if (p->joined)
+        program_joined_free(p->joined);
+    else
+        dlclose(p->object);
     free(p);
 }
 

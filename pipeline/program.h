@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// program: a compiled P4 program in memory (dlopen of the compiler's output).
+// program: a compiled P4 program in memory (dlopen of the compiler's output), or several of them for
+// one switch, each in pipes of its own.
 #ifndef SILKEN_PIPELINE_PROGRAM_H
 #define SILKEN_PIPELINE_PROGRAM_H
 
@@ -14,5 +15,16 @@ struct sk_program;
 struct sk_program *sk_program_load(const char *path, char *error, size_t error_size);
 void sk_program_free(struct sk_program *p); // null allowed; no switch may still use it
 const struct sk_program_desc *sk_program_desc(const struct sk_program *p);
+
+// Programs as one, as a switch runs it: hardware pipe i runs pipeline places[i].pipeline of
+// parts[places[i].part]. 'names' are copied. Each pipeline of each part has a pipe, 'parts' are 2 to
+// SK_PIPES. On success they belong to what is returned; on failure, with one sentence, to the
+// caller still.
+struct sk_program_place {
+    uint8_t part, pipeline;
+};
+struct sk_program *sk_program_join(struct sk_program *const *parts, const char *const *names,
+                                   size_t n, const struct sk_program_place places[SK_PIPES],
+                                   char *error, size_t error_size);
 
 #endif

@@ -14,23 +14,22 @@
 
 #define SAID_EVERY_NS UINT64_C(10000000000)
 
-// "p4/l2/l2.p4" is the program l2.
-static char *run_brt_name(const struct run *r) {
-    const char *path = run_source_options(r->source)->path, *slash = strrchr(path, '/');
-    char *name = sk_copy_text(slash ? slash + 1 : path), *dot = strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = 0;
-    return name;
-}
-
 static int run_brt_tell(struct run *r, struct sk_error *err) {
-    const struct run_description *d = run_source_description(r->source);
-    if (!d->bfrt || !d->text)
-        return sk_fail(err, "the compiler left no description of the program for controllers");
-    char *name = run_brt_name(r);
+    struct brt_description described[SK_PIPES] = {{0}};
+    char *names[SK_PIPES];
+    size_t n = 0;
+    bool whole = true;
+    for (const struct run_source *s = r->source; s; s = run_source_next(s), n++) {
+        const struct run_description *d = run_source_description(s);
+        names[n] = run_source_name(s);
+        described[n] = (struct brt_description){names[n], d->bfrt, d->text};
+        whole &= d->bfrt && d->text;
+    }
     const int rc =
-        brt_run_program(r->brt, r->sw, &(struct brt_description){name, d->bfrt, d->text}, err);
-    free(name);
+        whole ? brt_run_programs(r->brt, r->sw, described, n, err)
+              : sk_fail(err, "the compiler left no description of the program for controllers");
+    while (n > 0)
+        free(names[--n]);
     return rc;
 }
 
@@ -103,8 +102,8 @@ bool run_brt_start(struct run *r) {
                             .snapshot_drop = run_snapshot_drop,
                             .aux = r};
     if (s.programs) {
-        host.compile_program = run_client_program_compile;
-        host.compiled_program = run_client_program_compiled;
+        host.compile_programs = run_client_program_compile;
+        host.compiled_programs = run_client_program_compiled;
         host.run_program = run_client_program_run;
         host.forget_program = run_client_program_forget;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// client_program: a program that a controller sent: compiled as `silken ctl program` has one
+// client_program: a program, or several, that a controller sent: compiled as `silken ctl program` has one
 // compiled, with the same limits, from a file in a folder of the process's own; then a switch of
 // that program beside the running one, until the controller has filled it.
 #include <stdlib.h>
@@ -25,10 +25,10 @@ static int client_program_ask(struct run *r, struct run_client_program *p, struc
     return rc;
 }
 
-int run_client_program_compile(void *run, const char *name, const uint8_t *text, size_t n,
+int run_client_program_compile(void *run, const struct brt_sent *sent, size_t n,
                                struct sk_error *err) {
     struct run *r = run;
-    struct run_source *source = run_source_of_text(r, name, text, n, err);
+    struct run_source *source = run_source_sent(r, sent, n, err);
     if (!source)
         return -1;
     r->client_program = calloc(1, sizeof *r->client_program);
@@ -62,11 +62,13 @@ int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_des
     int rc = p->program ? 0 : client_program_ask(r, p, err);
     if (rc)
         return rc;
-    const struct run_description *d = run_source_description(p->source);
-    described->schema = d->bfrt;
-    described->text = d->text;
-    if (!d->bfrt || !d->text)
-        return sk_fail(err, "the compiler left no description of the program for controllers");
+    for (const struct run_source *s = p->source; s; s = run_source_next(s), described++) {
+        const struct run_description *d = run_source_description(s);
+        described->schema = d->bfrt;
+        described->text = d->text;
+        if (!d->bfrt || !d->text)
+            return sk_fail(err, "the compiler left no description of the program for controllers");
+    }
     if (client_program_prepare(r, p, err))
         return -1;
     *sw = run_exchange_switch(p->exchange);

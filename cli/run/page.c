@@ -87,7 +87,9 @@ static void page_make_report(struct run *r) {
     struct sk_error err = {""};
     if (p->report || p->report_error)
         return;
-    if (!p->reporter)
+    if (!p->reporter && run_source_next(r->source))
+        sk_fail(&err, "the switch runs several programs, and a report is of one: `silken check`");
+    else if (!p->reporter)
         p->reporter = run_compiler_report(r, run_source_options(r->source), &err);
     if (p->reporter && !run_compiler_ended(p->reporter))
         return;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "brt/brt.h"
 #include "cli/cli.h"
 #include "control/tables/carry.h"
 #include "control/config/change.h"
@@ -29,11 +30,16 @@ struct run_source {
     struct compile_options opt; // its texts and lists are our own
     struct run_description description;
     char *folder; // in which only opt.path is, both ours; or null
+    char *name;   // of the program; null: as its file
+    // Of several: where the program is. Without profiles its pipelines are where it puts them.
+    uint8_t pipes; // bits
+    struct brt_profile profiles[SK_PIPES];
+    size_t n_profiles;
+    struct run_source *next; // of the switch's several programs; or null
 };
 
-// As the configuration says, or with another file.
-struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
-                                  const char *path) {
+static struct run_source *source_of_config(const struct run *r, const struct sk_config *config,
+                                           char *path) {
     struct run_source *s = calloc(1, sizeof *s);
     char **include = calloc(config->n_include + 1, sizeof *include),
          **define = calloc(config->n_define + 1, sizeof *define);
@@ -43,14 +49,30 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
         include[i] = run_beside_config(r, config->include[i]);
     for (size_t i = 0; i < config->n_define; i++)
         define[i] = sk_copy_text(config->define[i]);
-    s->opt = (struct compile_options){.path = path ? sk_copy_text(path)
-                                                   : run_beside_config(r, config->program),
+    s->opt = (struct compile_options){.path = path,
                                       .include_dirs = (const char *const *)include,
                                       .n_include_dirs = config->n_include,
                                       .defines = (const char *const *)define,
                                       .n_defines = config->n_define,
                                       .target = r->opt.target};
     return s;
+}
+
+// As the configuration says, or with another file.
+struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
+                                  const char *path) {
+    struct run_source *first = NULL, **last = &first;
+    if (path || !config->n_programs)
+        return source_of_config(
+            r, config, path ? sk_copy_text(path) : run_beside_config(r, config->program));
+    for (size_t i = 0; i < config->n_programs; i++) {
+        const struct sk_config_program *p = &config->programs[i];
+        *last = source_of_config(r, config, run_beside_config(r, p->program));
+        (*last)->name = p->name ? sk_copy_text(p->name) : NULL;
+        (*last)->pipes = p->pipes;
+        last = &(*last)->next;
+    }
+    return first;
 }
 
 static void program_remove_text(char *folder, const char *path) {
@@ -69,8 +91,8 @@ static bool program_write_text(const char *path, const uint8_t *text, size_t n) 
     return fd >= 0 && close(fd) == 0 && written >= 0;
 }
 
-struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
-                                      size_t n, struct sk_error *err) {
+static struct run_source *source_of_text(const struct run *r, const char *name,
+                                         const uint8_t *text, size_t n, struct sk_error *err) {
     const char *tmp = getenv("TMPDIR");
     char *folder, *path;
     if (asprintf(&folder, "%s/silken-program-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
@@ -96,6 +118,25 @@ struct run_source *run_source_of_text(const struct run *r, const char *name, con
     return s;
 }
 
+struct run_source *run_source_sent(const struct run *r, const struct brt_sent *sent, size_t n,
+                                   struct sk_error *err) {
+    struct run_source *first = NULL, **last = &first;
+    for (size_t i = 0; i < n; i++) {
+        struct run_source *s = source_of_text(r, sent[i].name, sent[i].text, sent[i].n, err);
+        if (!s) {
+            run_source_free(first);
+            return NULL;
+        }
+        for (; n > 1 && s->n_profiles < sent[i].n_profiles; s->n_profiles++) {
+            s->profiles[s->n_profiles] = sent[i].profiles[s->n_profiles];
+            s->pipes |= (uint8_t)s->profiles[s->n_profiles].pipes;
+        }
+        *last = s;
+        last = &s->next;
+    }
+    return first;
+}
+
 static void free_texts(const char *const *list, size_t n) {
     for (size_t i = 0; i < n; i++)
         free((char *)list[i]);
@@ -105,6 +146,8 @@ static void free_texts(const char *const *list, size_t n) {
 void run_source_free(struct run_source *s) {
     if (!s)
         return;
+    run_source_free(s->next);
+    free(s->name);
     free_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     free_texts(s->opt.defines, s->opt.n_defines);
     program_remove_text(s->folder, s->opt.path);
@@ -142,12 +185,90 @@ struct run_source *run_source_copy(const struct run_source *s) {
     own->opt.include_dirs =
         (const char *const *)copy_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     own->opt.defines = (const char *const *)copy_texts(s->opt.defines, s->opt.n_defines);
+    own->name = s->name ? sk_copy_text(s->name) : NULL;
+    own->pipes = s->pipes;
+    memcpy(own->profiles, s->profiles, sizeof own->profiles);
+    own->n_profiles = s->n_profiles;
+    own->next = s->next ? run_source_copy(s->next) : NULL;
     return own;
 }
 
 const struct compile_options *run_source_options(const struct run_source *s) {
     return &s->opt;
 }
+
+const struct run_source *run_source_next(const struct run_source *s) {
+    return s->next;
+}
+
+struct run_source *run_source_after(struct run_source *s) {
+    return s->next;
+}
+
+// "p4/l2/l2.p4" is the program l2.
+char *run_source_name(const struct run_source *s) {
+    const char *path = s->name ? s->name : s->opt.path, *slash = strrchr(path, '/');
+    char *name = sk_copy_text(slash && !s->name ? slash + 1 : path),
+         *dot = s->name ? NULL : strrchr(name, '.');
+    if (dot && dot != name)
+        *dot = 0;
+    return name;
+}
+
+// ---- several on one switch ----
+
+static bool source_has_pipe(const struct run_source *s, unsigned pipe) {
+    return s->pipes >> pipe & 1;
+}
+
+// Which of the program's pipelines is in this pipe; SK_PIPES after a sentence.
+static uint8_t source_pipeline(const struct run_source *s, const struct sk_program_desc *d,
+                               unsigned pipe, struct sk_error *err) {
+    uint8_t i = 0;
+    const struct brt_profile *p = s->profiles;
+    if (!s->n_profiles)
+        return d->pipe_of[pipe];
+    while (p < s->profiles + s->n_profiles - 1 && !(p->pipes >> pipe & 1))
+        p++;
+    while (i < d->n_pipelines && strcmp(d->pipelines[i]->name, p->name) != 0)
+        i++;
+    if (i < d->n_pipelines)
+        return i;
+    char *name = run_source_name(s);
+    sk_fail(err, "program '%s' has no pipeline '%s'", name, p->name);
+    free(name);
+    return SK_PIPES;
+}
+
+struct sk_program *run_source_join(const struct run_source *s, struct sk_program *const *parts,
+                                   struct sk_error *err) {
+    struct sk_program_place places[SK_PIPES];
+    char *names[SK_PIPES] = {NULL}, error[sizeof err->text];
+    struct sk_program *joined = NULL;
+    size_t n = 0;
+    bool good = true;
+    if (!s->next)
+        return parts[0];
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        places[pipe] = (struct sk_program_place){SK_PIPES, 0};
+    for (; s && n < SK_PIPES; s = s->next, n++) {
+        names[n] = run_source_name(s);
+        for (unsigned pipe = 0; good && pipe < SK_PIPES; pipe++)
+            if (source_has_pipe(s, pipe)) {
+                const uint8_t i = source_pipeline(s, sk_program_desc(parts[n]), pipe, err);
+                places[pipe] = (struct sk_program_place){(uint8_t)n, i};
+                good = i < SK_PIPES;
+            }
+    }
+    if (good && !(joined = sk_program_join(parts, (const char *const *)names, n, places, error,
+                                           sizeof error)))
+        sk_fail(err, "%s", error);
+    for (size_t i = 0; i < SK_PIPES; i++)
+        free(names[i]);
+    return joined;
+}
+
+// ---- comparing ----
 
 static bool same_texts(const char *const *a, size_t n, const char *const *b, size_t m) {
     for (size_t i = 0; i < n && i < m; i++)
@@ -163,17 +284,25 @@ static bool program_same_file(const char *a, const char *b) {
            (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-bool run_source_same(const struct run_source *a, const struct run_source *b) {
-    return program_same_file(a->opt.path, b->opt.path) &&
+static bool source_same_one(const struct run_source *a, const struct run_source *b) {
+    return a->pipes == b->pipes && program_same_file(a->opt.path, b->opt.path) &&
            same_texts(a->opt.include_dirs, a->opt.n_include_dirs, b->opt.include_dirs,
                       b->opt.n_include_dirs) &&
            same_texts(a->opt.defines, a->opt.n_defines, b->opt.defines, b->opt.n_defines);
 }
 
+bool run_source_same(const struct run_source *a, const struct run_source *b) {
+    while (a && b && source_same_one(a, b)) {
+        a = a->next;
+        b = b->next;
+    }
+    return !a && !b;
+}
+
 // ---- compiling ----
 
 struct run_compiling {
-    struct run_compiler *compiler;
+    struct run_builder *builder;
     uint64_t asked; // when somebody last wanted it
     struct run_source *source;
     uint64_t clients[SK_SOCKET_CLIENTS]; // n_clients that asked for it; 0: the switch itself
@@ -185,8 +314,8 @@ static int program_begin(struct run *r, struct run_source *source, struct sk_err
     if (!c)
         abort();
     c->source = source;
-    c->compiler = run_compiler_start(r, &source->opt, true, err);
-    if (!c->compiler) {
+    c->builder = run_builder_start(r, source, false, err);
+    if (!c->builder) {
         free(c);
         return -1;
     }
@@ -198,9 +327,9 @@ static int program_begin(struct run *r, struct run_source *source, struct sk_err
 static struct sk_program *program_end(struct run *r, struct run_source *source,
                                       struct sk_error *err) {
     struct run_compiling *c = r->compiling;
-    struct sk_program *program = run_compiler_program(c->compiler, err);
+    struct sk_program *program = run_builder_program(c->builder, err);
     if (program)
-        run_source_describe(source, run_compiler_description(c->compiler));
+        run_builder_describe(c->builder, source);
     run_compile_end(r);
     return program;
 }
@@ -210,7 +339,7 @@ void run_compile_end(struct run *r) {
     r->compiling = NULL;
     if (!c)
         return;
-    run_compiler_free(c->compiler);
+    run_builder_free(c->builder);
     run_source_free(c->source);
     free(c);
 }
@@ -252,13 +381,14 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
     const bool others = r->compiling && !run_source_same(r->compiling->source, source);
     if (r->opt.checked)
         return sk_fail(err, "the checked build cannot replace its program");
-    if (others && !run_compiler_ended(r->compiling->compiler))
+    if (others && !run_builder_ended(r->compiling->builder))
         return sk_fail(err, "%s is being compiled for this switch", r->compiling->source->opt.path);
     if (others)
         run_compile_end(r); // nobody has fetched it
     if (!r->compiling) {
-        if (check_regular(source->opt.path, err))
-            return -1;
+        for (const struct run_source *s = source; s; s = s->next)
+            if (check_regular(s->opt.path, err))
+                return -1;
         struct run_source *own = run_source_copy(source);
         if (program_begin(r, own, err)) {
             run_source_free(own);
@@ -267,7 +397,7 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
     }
     r->compiling->asked = run_now();
     program_add_client(r->compiling, r->control.client);
-    if (!run_compiler_ended(r->compiling->compiler))
+    if (!run_builder_ended(r->compiling->builder))
         return 1;
     *program = program_end(r, source, err);
     return *program ? 0 : -1;

@@ -104,10 +104,11 @@ static json_t *reload(struct run *r, const struct sk_at *at) {
 
 // One of the folders that are named for that, or what the configuration itself names.
 static int requests_check_program(struct run *r, const char *path, struct sk_error *err) {
-    char *own = run_beside_config(r, r->config->program), *beside = run_beside_config(r, ".");
+    const char *program = r->config->program;
+    char *own = program ? run_beside_config(r, program) : NULL, *beside = run_beside_config(r, ".");
     char real[PATH_MAX], given[PATH_MAX];
-    const bool ours =
-        path[0] == '/' && realpath(own, real) && realpath(path, given) && strcmp(real, given) == 0;
+    const bool ours = own && path[0] == '/' && realpath(own, real) && realpath(path, given) &&
+                      strcmp(real, given) == 0;
     const int rc = ours ? 0 : sk_rights_program(&r->config->requests, beside, path, err);
     free(own);
     free(beside);

@@ -294,12 +294,13 @@ uint16_t run_brt_port(const struct run *r); // 0: none
 void run_brt_end(struct run *r);
 
 // ---- client_program.c: what struct brt_host has for programs that clients send; 'run' is it
-int run_client_program_compile(void *run, const char *name, const uint8_t *text, size_t n,
-                               struct sk_error *err);
+struct brt_sent; // brt/brt.h
 struct brt_description;
 struct brt_snapshot_field;
+int run_client_program_compile(void *run, const struct brt_sent *sent, size_t n,
+                               struct sk_error *err);
 int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_description *described,
-                                struct sk_error *err);
+                                struct sk_error *err); // of SK_PIPES
 int run_client_program_run(void *run, struct sk_error *err);
 void run_client_program_forget(void *run);
 // ---- p4rt.c, all but the first on the control thread; before the end of brt.c's
@@ -372,19 +373,27 @@ void run_service_end(struct run *r);
 struct run_description {
     char *bfrt, *text, *p4info; // BF Runtime's, the preprocessed P4 text, P4Runtime's
 };
-// Which program: file, folders, macros. As the configuration says, or (path not null) with another
-// file.
+// Which program: file, folders, macros; or several, each with its pipes, of which this is the first.
+// As the configuration says, or (path not null) with another file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
-// Of a text that is preprocessed already, and that nobody vouches for: the file NAME.p4 in a folder
-// of the process's own, which goes with the source. Null with a sentence.
-struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
-                                      size_t n, struct sk_error *err);
+// Of texts that are preprocessed already, and that nobody vouches for: each the file NAME.p4 in a
+// folder of the process's own, which goes with the source. Null with a sentence.
+struct run_source *run_source_sent(const struct run *r, const struct brt_sent *sent, size_t n,
+                                   struct sk_error *err);
 struct run_source *run_source_copy(const struct run_source *s);
-void run_source_free(struct run_source *s); // null allowed
+void run_source_free(struct run_source *s); // with those after it; null allowed
 bool run_source_same(const struct run_source *a,
-                     const struct run_source *b); // file, folders and macros
+                     const struct run_source *b); // files, folders, macros and pipes
 const struct compile_options *run_source_options(const struct run_source *s);
+// Of several the next; null: it is the last.
+const struct run_source *run_source_next(const struct run_source *s);
+struct run_source *run_source_after(struct run_source *s);
+char *run_source_name(const struct run_source *s); // the program's; the caller frees it
+// The source's programs, compiled, in their order: of one itself, of several a program of them all,
+// to which they belong then. Null with a sentence.
+struct sk_program *run_source_join(const struct run_source *s, struct sk_program *const *parts,
+                                   struct sk_error *err);
 // The descriptions of what was compiled of it, for controllers: taken over.
 void run_source_describe(struct run_source *s, struct run_description description);
 const struct run_description *run_source_description(const struct run_source *s);
@@ -422,6 +431,18 @@ void run_runs_of_client(struct run *r, struct sk_program *program, struct run_so
 // "compiling"}, ask again, or "replaced" with what was kept and lost. 0, or negative with a
 // sentence and nothing changed.
 int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err);
+
+// ---- builder.c
+// What compiles all programs of a source, which outlives it, beside packets. Null with a sentence.
+struct run_builder;
+struct run_builder *run_builder_start(const struct run *r, const struct run_source *source,
+                                      bool checked, struct sk_error *err);
+bool run_builder_ended(struct run_builder *b); // without waiting
+// After the end, once: the caller's, or null with a sentence.
+struct sk_program *run_builder_program(struct run_builder *b, struct sk_error *err);
+// The descriptions go to 'source', which is one as it was compiled.
+void run_builder_describe(struct run_builder *b, struct run_source *source);
+void run_builder_free(struct run_builder *b); // ends what it compiles; null allowed
 
 // ---- compiler.c
 // A process that compiles, within the limits of the configuration's "requests". 'beside': packets

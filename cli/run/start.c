@@ -56,13 +56,25 @@ char *run_beside_config(const struct run *r, const char *path) {
 }
 
 static bool load_program(struct run *r) {
+    struct sk_program *parts[SK_PIPES];
+    struct sk_error err;
+    size_t n = 0;
+    bool good = true;
     r->source = run_source_new(r, r->config, NULL);
-    struct compile_options opt = *run_source_options(r->source);
-    opt.checked = r->opt.checked;
-    opt.colour = cli_in_colour(STDERR_FILENO);
-    struct run_description description;
-    r->program = run_compile_now(r, &opt, &description);
-    run_source_describe(r->source, description);
+    for (struct run_source *s = r->source; s && good; s = run_source_after(s)) {
+        struct compile_options opt = *run_source_options(s);
+        opt.checked = r->opt.checked;
+        opt.colour = cli_in_colour(STDERR_FILENO);
+        struct run_description description;
+        parts[n] = run_compile_now(r, &opt, &description);
+        run_source_describe(s, description);
+        good = parts[n] != NULL;
+        n += good;
+    }
+    if (good && !(r->program = run_source_join(r->source, parts, &err)))
+        run_say(err.text);
+    while (!r->program && n > 0)
+        sk_program_free(parts[--n]);
     return r->program;
 }
 
@@ -203,6 +215,8 @@ static bool run_start_record(struct run *r, bool begin) {
     const struct sk_config *c = r->config;
     if (!c->record.file && !r->opt.record_path)
         return true;
+    if (c->n_programs)
+        return run_say("a recording is of a switch with one program");
     char *path =
         r->opt.record_path ? strdup(r->opt.record_path) : run_beside_config(r, c->record.file);
     char *program = run_beside_config(r, c->program);

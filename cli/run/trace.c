@@ -35,7 +35,8 @@ struct run_trace {
     bool snapshot; // a controller's, which looks for it by itself
     enum trace_state state;
     uint64_t client;               // who started it
-    struct run_compiler *compiler; // of the checked build; null: it was compiled
+    struct run_builder *builder; // of the checked build; null: it was compiled
+    struct run_source *source;   // of what it compiles
     struct sk_program *checked;    // null: not yet
 
     struct sk_shadow *shadow;
@@ -82,11 +83,17 @@ static void disarm(struct run *r) {
     t->shadow = NULL;
 }
 
+static void trace_end_building(struct run_trace *t) {
+    run_builder_free(t->builder);
+    run_source_free(t->source);
+    t->builder = NULL;
+    t->source = NULL;
+}
+
 static void run_trace_finish(struct run *r, enum trace_state state, const char *error) {
     struct run_trace *t = r->trace;
     disarm(r);
-    run_compiler_free(t->compiler);
-    t->compiler = NULL;
+    trace_end_building(t);
     t->state = state;
     snprintf(t->error, sizeof t->error, "%s", error ? error : "");
 }
@@ -96,7 +103,7 @@ static void free_trace(struct run *r) {
     if (!t)
         return;
     disarm(r);
-    run_compiler_free(t->compiler);
+    trace_end_building(t);
     sk_program_free(t->checked);
     for (size_t i = 0; i < t->n_fields; i++) {
         free((char *)t->fields[i].name);
@@ -129,10 +136,8 @@ void run_trace_end(struct run *r) {
 static void arm(struct run *r, uint64_t now) {
     struct run_trace *t = r->trace;
     struct sk_error err;
-    t->checked = run_compiler_program(t->compiler, &err);
-    fputs(run_compiler_messages(t->compiler), stderr);
-    run_compiler_free(t->compiler);
-    t->compiler = NULL;
+    t->checked = run_builder_program(t->builder, &err);
+    trace_end_building(t);
     if (!t->checked) {
         sk_error_prefix(&err, "the checked build of the program could not be made");
         run_trace_finish(r, TRACE_FAILED, err.text);
@@ -186,7 +191,7 @@ void run_trace_turn(struct run *r, uint64_t now) {
     struct run_trace *t = r->trace;
     if (!t)
         return;
-    if (t->state == TRACE_COMPILING && run_compiler_ended(t->compiler))
+    if (t->state == TRACE_COMPILING && run_builder_ended(t->builder))
         arm(r, now);
     if (t->state == TRACE_ARMED && sk_trap_hit(r->sw) >= 0)
         take_hits(r);
@@ -239,11 +244,10 @@ static int run_trace_begin(struct run *r, struct run_trace *t, struct sk_error *
     free_trace(r);
     t->packets = json_array();
     t->read_until = run_now() + LEASE_NS;
-    struct compile_options checked = *run_source_options(r->source);
-    checked.checked = true;
     r->trace = t;
-    t->compiler = run_compiler_start(r, &checked, true, err);
-    if (t->compiler)
+    t->source = run_source_copy(r->source);
+    t->builder = run_builder_start(r, t->source, true, err);
+    if (t->builder)
         return 0;
     run_trace_finish(r, TRACE_FAILED, err->text);
     return -1;

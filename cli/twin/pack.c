@@ -139,6 +139,8 @@ static bool pack_compile(struct pack *k) {
     struct sk_error err;
     size_t n;
     char error[512];
+    if (!k->config->program)
+        return pack_say("a package is of one program; the configuration has several");
     k->program_path = pack_beside(k, k->config->program);
     for (size_t i = 0; i < k->config->n_include; i++)
         cli_push(&k->include, pack_beside(k, k->config->include[i]));
@@ -196,7 +198,7 @@ static bool pack_read_tables(const struct pack *k, const struct sk_config *confi
     const struct brt_description description = {k->name, k->schema, k->p4};
     int rc = config ? sk_config_apply(config, sw, &err) : 0;
     if (rc == 0)
-        rc = brt_run_program(b, sw, &description, &err);
+        rc = brt_run_programs(b, sw, &description, 1, &err);
     const struct twin_caller caller = twin_local(b);
     if (rc == 0)
         rc = twin_dump(&caller, NULL, out, &err);

@@ -448,16 +448,17 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
         "libra",          "metrics",        "daemon",    "alarms",
         "sampling",       "telemetry",      "sessions",  "requests",
         "job_service",    "bfrt",           "p4runtime", "filled",
-        "pools",          "page",           NULL};
+        "pools",          "page",           "programs",  NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
     sk_at_keys(root, keys);
     struct sk_at program = sk_at_member(root, "program"), include = sk_at_member(root, "include"),
+                 programs = sk_at_member(root, "programs"),
                  define = sk_at_member(root, "define"), loopback = sk_at_member(root, "loopback"),
                  cpu_port = sk_at_member(root, "cpu_port"),
                  control_socket = sk_at_member(root, "control_socket");
-    c->program = sk_at_string(&program, !r->part);
+    c->program = sk_at_string(&program, !r->part && !programs.value);
     c->include = sk_at_strings(&include, &c->n_include);
     c->define = sk_at_strings(&define, &c->n_define);
     c->loopback = sk_at_ports(&loopback, &c->n_loopback);
@@ -507,6 +508,8 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     config_read_list(r, root, "meters", config_read_meter);
     config_read_list(r, root, "counters", read_counter);
     config_read_list(r, root, "value_sets", config_read_value_set);
+    if (programs.value)
+        sk_config_read_programs(root, c);
 }
 
 json_t *sk_config_json(const struct sk_config *c) {

@@ -193,8 +193,17 @@ struct sk_config_sessions {
     bool excepted[2][256]; // SwitchML's and ATP's, by number
 };
 
-struct sk_config {
+// One of several programs on a switch.
+struct sk_config_program {
     const char *program; // as written in the file
+    const char *name;    // null: as its file
+    uint8_t pipes;       // bits
+};
+
+struct sk_config {
+    const char *program;                   // as written in the file; null: there are several
+    struct sk_config_program *programs;    // n_programs, which have all pipes
+    size_t n_programs;                     // 0: one
     const char *const *include, *const *define;
     size_t n_include, n_define;
     struct sk_config_port *ports;

@@ -69,4 +69,7 @@ int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct 
 // when it was not there any more.
 int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err);
 
+// programs.c: the section "programs".
+void sk_config_read_programs(const struct sk_at *root, struct sk_config *c);
+
 #endif

@@ -44,6 +44,10 @@ static bool requests_record_may(const struct request *r) {
         sk_fail(r->err, "nothing can be recorded here");
         return false;
     }
+    if (sk_switch_program(r->sw)->n_programs) {
+        sk_fail(r->err, "a recording is of a switch with one program");
+        return false;
+    }
     return *s->records || !sk_recording_is_on(s->recording, r->err);
 }
 

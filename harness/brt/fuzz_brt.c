@@ -21,13 +21,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // ---- the switch ----
 
-// A program is taken or not, by its length, and never compiles.
-static int fuzz_compile(void *aux, const char *name, const uint8_t *text, size_t n,
-                        struct sk_error *err) {
+// Programs are taken or not, by their length, and never compile.
+static int fuzz_compile(void *aux, const struct brt_sent *sent, size_t n, struct sk_error *err) {
+    unsigned pipes = 0;
+    size_t bytes = 0;
     (void)aux;
-    if (!*name || strchr(name, '/') || memchr(text, 0, n))
+    for (size_t i = 0; i < n; i++) {
+        if (!*sent[i].name || strchr(sent[i].name, '/') || memchr(sent[i].text, 0, sent[i].n))
+            abort();
+        for (size_t k = 0; k < sent[i].n_profiles; k++) {
+            if (pipes & sent[i].profiles[k].pipes)
+                abort();
+            pipes |= sent[i].profiles[k].pipes;
+        }
+        bytes += sent[i].n;
+    }
+    if (n < 1 || n > SK_PIPES || (n > 1 && pipes != (1u << SK_PIPES) - 1))
         abort();
-    return n % 3 ? 0 : sk_fail(err, "another program is being compiled");
+    return bytes % 3 ? 0 : sk_fail(err, "another program is being compiled");
 }
 
 static int fuzz_compiled(void *aux, struct sk_switch **sw, struct brt_description *described,
@@ -89,15 +100,15 @@ static struct brt *fuzz_service(void) {
     struct sk_switch *sw =
         sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
     char *schema = fuzz_description(false);
-    b = brt_new(&(struct brt_host){.compile_program = fuzz_compile,
-                                   .compiled_program = fuzz_compiled,
+    b = brt_new(&(struct brt_host){.compile_programs = fuzz_compile,
+                                   .compiled_programs = fuzz_compiled,
                                    .forget_program = fuzz_forget,
                                    .snapshot_check = fuzz_check,
                                    .snapshot_arm = fuzz_arm,
                                    .snapshot_look = fuzz_look,
                                    .snapshot_drop = fuzz_drop});
-    if (!sw || brt_run_program(
-                   b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
+    const struct brt_description d = {"everything", schema, "control c() {}"};
+    if (!sw || brt_run_programs(b, sw, &d, 1, &err))
         abort();
     free(schema);
     return b;
@@ -249,7 +260,7 @@ static const struct brt_table *fuzz_table(struct fuzz_input *in) {
                                         "pipe.snapshot.ingress_data",
                                         "pipe.snapshot.ingress_liveness",
                                         "none"};
-    return brt_schema_named(fuzz_service()->now.schema,
+    return brt_schema_named(brt_served(fuzz_service()),
                             names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
 }
 

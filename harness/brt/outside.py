@@ -130,8 +130,8 @@ def lay_out(folder, tests, programs):
     if "warm_init" not in text and "WARM_INIT" not in text:
         return
     for name in sorted(set(re.findall(r"\b(?:tna|bri|selector)_\w+", text))):
-        program = os.path.join(programs, name, name + ".p4")
-        if os.path.exists(program):
+        for program in glob.glob(os.path.join(programs, name, name + ".p4")) + \
+                       glob.glob(os.path.join(programs, "*", "program_*", name + ".p4")):
             subprocess.run([SILKEN, "build", "--sde", os.path.join(folder, "install"), program], check=False,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -145,12 +145,31 @@ def cpu_port(tests):
 
 
 def looped_pipes(tests):
-    path = os.path.join(tests, "custom_model_options")
-    if not os.path.exists(path):
-        return []
-    with open(path) as f:
-        found = re.search(r"--int-port-loop\s+(0x[0-9a-f]+)", f.read())
-    return [pipe for pipe in range(4) if found and int(found[1], 16) >> pipe & 1]
+    """Those that the options for the model loop back: the folder's own, or those of tests that its tests are made of."""
+    with open(os.path.join(tests, "test.py"), encoding="utf-8") as f:
+        made_of = re.findall(r"^from (\w+)\.test import", f.read(), re.M)
+    paths = [os.path.join(folder, "custom_model_options")
+             for folder in (tests, *(os.path.join(tests, "../..", name) for name in made_of))]
+    for path in filter(os.path.exists, paths):
+        with open(path) as f:
+            found = re.search(r"--int-port-loop\s+(0x[0-9a-f]+)", f.read())
+        return [pipe for pipe in range(4) if found and int(found[1], 16) >> pipe & 1]
+    return []
+
+
+def programs_of(tests, name):
+    """The part of a configuration that says which program runs. Of two, program_a is in the pipes with ports, and
+    program_b in those that are looped back."""
+    parts = sorted(glob.glob(os.path.join(tests, "program_*", "*.p4")))
+    parts = [p for p in parts if os.path.basename(p).startswith(name)]
+    loops = looped_pipes(tests)
+    if len(parts) == 2:
+        return {"programs": [{"program": parts[0], "pipes": [p for p in range(4) if p not in loops]},
+                             {"program": parts[1], "pipes": loops}]}
+    if "/" in name: # they send the program; the switch runs another one until then
+        return {"program": os.path.join(tests, "../..", "tna_exact_match", "tna_exact_match.p4")}
+    program = os.path.join(tests, name + ".p4")
+    return {"program": program} if os.path.exists(program) else None
 
 
 def ports_of(tests):
@@ -169,9 +188,9 @@ def ports_of(tests):
 class Run:
     """The switch for the tests of one folder."""
 
-    def __init__(self, folder, program, ports, tests):
+    def __init__(self, folder, programs, ports, tests):
         loops = looped_pipes(tests)
-        config = {"program": program, "bfrt": {}, "cpu_port": cpu_port(tests),
+        config = {**programs, "bfrt": {}, "cpu_port": cpu_port(tests),
                   "loopback": [port for port in sorted(ports) if port >> 7 in loops],
                   "ports": [{"port": port, "device": f"net_af_packet{i},iface=veth{2 * pair},framecnt=64"}
                             for i, (port, (pair, _)) in enumerate(sorted(ports.items())) if port >> 7 not in loops]}
@@ -246,14 +265,12 @@ def reason(text):
 def run_folder(args, folder, paths, tests):
     programs = os.path.join(args.sde, "pkgsrc/p4-examples/p4_16_programs")
     name = os.path.relpath(tests, programs)
-    program = os.path.join(tests, name + ".p4")
-    if "/" in name: # they send the program; the switch runs another one until then
-        program = os.path.join(programs, "tna_exact_match", "tna_exact_match.p4")
-    if not os.path.exists(program):
+    running = programs_of(tests, name)
+    if not running:
         return [(name, "", "skipped", "there is no program of this name")]
     ports = ports_of(tests)
     lay_out(folder, tests, programs)
-    switch = Run(folder, program, ports, tests)
+    switch = Run(folder, running, ports, tests)
     results = []
     env = {**os.environ, "PYTHONPATH": ":".join(paths), "SDE": args.sde, "SDE_INSTALL": os.path.join(folder, "install"),
            "PATH": os.path.join(folder, "bin") + ":" + os.environ["PATH"]}

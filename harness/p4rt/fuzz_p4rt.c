@@ -35,8 +35,8 @@ static struct p4rt *fuzz_service(void) {
                                          error, sizeof error);
     struct brt *b = brt_new(&(struct brt_host){0});
     char *schema = fuzz_description(false), *p4info = fuzz_description(true);
-    if (!sw || brt_run_program(
-                   b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
+    const struct brt_description d = {"everything", schema, "control c() {}"};
+    if (!sw || brt_run_programs(b, sw, &d, 1, &err))
         abort();
     p = p4rt_new(b, 1, &(struct p4rt_host){.packet_out = fuzz_packet_out});
     if (p4rt_run_program(p, p4info, &err))
