@@ -50,6 +50,7 @@
 
 #include "control/tables/control.h"
 #include "control/tables/idle.h"
+#include "pipeline/program.h"
 #include "rpc/rpc.h"
 
 struct brt_port {
@@ -57,7 +58,7 @@ struct brt_port {
     uint32_t speed_mbps; // 0: not known
 };
 
-#define BRT_NAME 63u // bytes of a program's or a pipeline's name, at most
+#define BRT_NAME SK_PROGRAM_NAME // bytes of a program's or a pipeline's name, at most
 
 // A program as clients see it.
 struct brt_description {
@@ -108,8 +109,8 @@ struct brt_host {
                              struct sk_error *err);
     // That switch and the running one exchange programs and all that controllers set, and packets
     // go on. It does not call brt_run_programs(). -1 with a sentence: nothing changed.
-    int (*run_program)(void *aux, struct sk_error *err);
-    void (*forget_program)(void *aux); // after any of these: what is left of it is freed
+    int (*run_programs)(void *aux, struct sk_error *err);
+    void (*forget_programs)(void *aux); // after any of these: what is left of it is freed
     // Snapshots (brt/snapshot.h); null: none are taken. At most one at a time.
     //
     // Could a packet have these values? -1 with a sentence.

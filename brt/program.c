@@ -62,7 +62,7 @@ bool brt_has_begun(const struct brt *b) {
 static void program_forget(struct brt *b) {
     free(b->start);
     b->start = NULL;
-    b->host.forget_program(b->host.aux);
+    b->host.forget_programs(b->host.aux);
 }
 
 // What was begun is given up: packets never saw it.
@@ -83,7 +83,7 @@ void brt_start_drop(struct brt *b) {
 
 static enum brt_code program_commit(struct brt *b, struct sk_error *err) {
     struct brt_start *s = b->start;
-    if (b->host.run_program(b->host.aux, err)) {
+    if (b->host.run_programs(b->host.aux, err)) {
         brt_start_drop(b);
         return BRT_UNEXPECTED;
     }
@@ -209,18 +209,6 @@ void brt_start_free(struct brt *b) {
 
 // ---- requests ----
 
-// It becomes the name of a file in a folder of the switch's own.
-static bool program_name_is_good(const char *name) {
-    const size_t n = strlen(name);
-    for (size_t i = 0; i < n; i++) {
-        const char c = name[i];
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && !(i > 0 && ((c >= '0' && c <= '9') || c == '-')))
-            return false;
-    }
-    return n > 0 && n <= BRT_NAME;
-}
-
 static enum brt_code program_take_profile(struct start_program *s,
                                           const BfrtProto__ForwardingPipelineConfig__Profile *p,
                                           uint32_t *taken, struct sk_error *err) {
@@ -245,7 +233,7 @@ static enum brt_code program_take_profile(struct start_program *s,
 static enum brt_code program_take(struct start_program *s,
                                   const BfrtProto__ForwardingPipelineConfig *config,
                                   uint32_t *taken, struct brt_sent *sent, struct sk_error *err) {
-    if (!program_name_is_good(config->p4_name))
+    if (!sk_program_name_is_good(config->p4_name))
         return brt_fail(err, BRT_INVALID_ARG,
                         "a program's name has letters, digits, '_' and '-', at most %u, and no "
                         "digit at first",

@@ -184,6 +184,17 @@ struct sk_program *sk_program_load(const char *path, char *error, size_t error_s
 
 // ---- several programs ----
 
+bool sk_program_name_is_good(const char *name) {
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < n; i++) {
+        const char c = name[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i > 0 && ((c >= '0' && c <= '9') || c == '-')))
+            return false;
+    }
+    return n > 0 && n <= SK_PROGRAM_NAME;
+}
+
 // What the chip, or the ports of all pipes, can be in one way only.
 static bool program_fits(const struct check *c, const struct sk_program_desc *a, const char *a_name,
                          const struct sk_program_desc *b, const char *b_name) {

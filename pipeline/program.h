@@ -16,6 +16,11 @@ struct sk_program *sk_program_load(const char *path, char *error, size_t error_s
 void sk_program_free(struct sk_program *p); // null allowed; no switch may still use it
 const struct sk_program_desc *sk_program_desc(const struct sk_program *p);
 
+// What a program may be called: letters, digits, '_' and '-', at most SK_PROGRAM_NAME, and no digit
+// or '-' at first. It becomes the name of a file.
+#define SK_PROGRAM_NAME 63u
+bool sk_program_name_is_good(const char *name);
+
 // Programs as one, as a switch runs it: hardware pipe i runs pipeline places[i].pipeline of
 // parts[places[i].part]. 'names' are copied. Each pipeline of each part has a pipe, 'parts' are 2 to
 // SK_PIPES. On success they belong to what is returned; on failure, with one sentence, to the

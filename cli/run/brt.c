@@ -104,8 +104,8 @@ bool run_brt_start(struct run *r) {
     if (s.programs) {
         host.compile_programs = run_client_program_compile;
         host.compiled_programs = run_client_program_compiled;
-        host.run_program = run_client_program_run;
-        host.forget_program = run_client_program_forget;
+        host.run_programs = run_client_program_run;
+        host.forget_programs = run_client_program_forget;
     }
     r->brt = brt_new(&host);
     if (run_brt_tell(r, &err) == 0 &&

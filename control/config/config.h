@@ -93,7 +93,7 @@
 //     apply.c   writes an item into a switch, changes it, takes it back
 //     change.c  from one configuration to another
 //     daemon.c  the member "daemon"; controllers.c: "bfrt", "p4runtime"
-//     rights.c  the member "requests"
+//     rights.c  the member "requests"; programs.c: "programs"
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_H
 

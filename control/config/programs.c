@@ -4,6 +4,7 @@
 //
 //     "programs": [{"program": "edge.p4", "pipes": [0, 2]}, {"program": "core.p4", "pipes": [1, 3]}]
 #include "control/config/config_impl.h"
+#include "pipeline/program.h"
 
 // What is of a switch with one program, and why.
 static const struct {
@@ -26,6 +27,11 @@ static void programs_read_one(const struct sk_at *at, struct sk_config_program *
     sk_at_keys(at, keys);
     p->program = sk_at_string(&program, true);
     p->name = sk_at_string(&name, false);
+    if (!at->doc->failed && p->name && !sk_program_name_is_good(p->name))
+        sk_at_fail(&name,
+                   "'%.70s' is no name of a program: letters, digits, '_' and '-', at most %u, and "
+                   "no digit at first",
+                   p->name, SK_PROGRAM_NAME);
     if (!at->doc->failed && sk_at_length(&pipes) == 0)
         sk_at_fail(&pipes, "it must be a list of pipes, from 0 to %u", SK_PIPES - 1);
     for (size_t i = 0; i < sk_at_length(&pipes) && !at->doc->failed; i++) {

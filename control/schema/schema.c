@@ -13,6 +13,11 @@ static const char general[] =
     " 'type': 'object', 'additionalProperties': false,"
     " 'properties': {"
     "  'program': {'type': 'string', 'minLength': 1, 'description': 'P4 file, relative to this'},"
+    "  'programs': {'type': 'array', 'minItems': 2, 'maxItems': 4, 'items': {'type': 'object',"
+    "   'additionalProperties': false, 'required': ['program', 'pipes'], 'properties': {"
+    "    'program': {'type': 'string', 'minLength': 1}, 'name': {'type': 'string', 'minLength': 1},"
+    "    'pipes': {'type': 'array', 'minItems': 1, 'uniqueItems': true,"
+    "              'items': {'$ref': '#/$defs/pipe'}}}}},"
     "  'include': {'$ref': '#/$defs/texts'},"
     "  'define': {'$ref': '#/$defs/texts'},"
     "  'ports': {'type': 'array', 'items': {'$ref': '#/$defs/front_port'}},"
@@ -150,6 +155,9 @@ static const char general[] =
     "  'faults': {'type': 'object', 'additionalProperties': false, 'properties': {"
     "    'loss': {'type': 'number', 'minimum': 0, 'maximum': 1},"
     "    'seed': {'$ref': '#/$defs/u63'}}}},"
+    " 'dependentSchemas': {'programs': {'not': {'anyOf': [{'required': ['program']},"
+    "  {'required': ['tor']}, {'required': ['libra']}, {'required': ['sessions']},"
+    "  {'required': ['switchml_jobs']}, {'required': ['p4runtime']}, {'required': ['record']}]}}},"
     " '$defs': {"
     "  'jobs': {'type': 'array', 'items': {'type': 'integer', 'minimum': 0, 'maximum': 255}},"
     "  'name': {'type': 'string', 'minLength': 1},"
@@ -342,7 +350,9 @@ json_t *sk_schema(const struct sk_switch *sw, bool whole) {
     json_t *schema = schema_text(general);
     schema_add_tor(schema);
     if (whole)
-        json_object_set_new(schema, "required", schema_text("['program']"));
+        json_object_set_new(
+            schema, "anyOf",
+            schema_text("[{'required': ['program']}, {'required': ['programs']}]"));
     if (sw) {
         json_t *defs = json_object_get(schema, "$defs");
         schema_add_tables(defs, sw);

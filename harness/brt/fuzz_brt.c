@@ -102,7 +102,7 @@ static struct brt *fuzz_service(void) {
     char *schema = fuzz_description(false);
     b = brt_new(&(struct brt_host){.compile_programs = fuzz_compile,
                                    .compiled_programs = fuzz_compiled,
-                                   .forget_program = fuzz_forget,
+                                   .forget_programs = fuzz_forget,
                                    .snapshot_check = fuzz_check,
                                    .snapshot_arm = fuzz_arm,
                                    .snapshot_look = fuzz_look,
@@ -488,6 +488,16 @@ static void fuzz_config(struct fuzz_input *in, struct brt_bytes *out) {
     config.profiles = profiles;
     config.n_profiles = 1 + (parts >> 4 & 1);
     brt_append(out, 6, &config.base);
+    if (parts & 32) { // and another one in the other pipes
+        uint32_t others[SK_PIPES];
+        profile.pipe_scope = others;
+        profile.n_pipe_scope = 0;
+        for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
+            if (pipe != scope[0] && pipe != scope[1])
+                others[profile.n_pipe_scope++] = pipe;
+        config.p4_name = parts & 64 ? "x" : "y";
+        brt_append(out, 6, &config.base);
+    }
     free(package);
     out->bytes = realloc(out->bytes, out->n + 2);
     if (!out->bytes)

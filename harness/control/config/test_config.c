@@ -16,6 +16,10 @@
 #include "control/config/controllers.h"
 #include "harness/pipeline/toy_program.h"
 
+// Two programs with these pipes.
+#define SEVERAL(a, b)                                                                              \
+    "{\"programs\": [{\"program\": \"a\", \"pipes\": " a "}, {\"program\": \"b\", \"pipes\": " b "}]}"
+
 static struct sk_program *prog;
 
 static int load(void **state) {
@@ -78,6 +82,23 @@ static const char whole[] =
     " \"pipes\": 3, \"lcores\": 2, \"cpus\": [0, 1], \"idle_sleep\": 0,\n"
     " \"control_socket\": \"/tmp/x.sock\", \"faults\": {\"loss\": 0, \"seed\": 1}\n"
     "}\n";
+
+static void test_several_programs(void **state) {
+    (void)state;
+    struct sk_error err = {""};
+    const char text[] = SEVERAL("[0, 2]", "[1, 3], \"name\": \"inner\"");
+    struct sk_config *c = sk_config_parse("c.json", text, strlen(text), &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(c);
+    assert_null(c->program);
+    assert_int_equal(c->n_programs, 2);
+    assert_string_equal(c->programs[0].program, "a");
+    assert_null(c->programs[0].name);
+    assert_int_equal(c->programs[0].pipes, 5);
+    assert_string_equal(c->programs[1].name, "inner");
+    assert_int_equal(c->programs[1].pipes, 10);
+    sk_config_free(c);
+}
 
 static void test_everything(void **state) {
     (void)state;
@@ -172,6 +193,23 @@ static void test_mistakes_in_the_file(void **state) {
         {"[]", "the whole: the file must be a JSON object"},
         {"{}", "program: it is missing"},
         {"{\"program\": \"\"}", "program: it is empty"},
+        {"{\"programs\": 5}", "programs: it must be an array"},
+        {"{\"programs\": [{\"program\": \"a\", \"pipes\": [0, 1, 2, 3]}]}",
+         "programs: it must be a list of 2 to 4 programs"},
+        {SEVERAL("[0, 1]", "[3]"), "programs: pipe 2 is given no program"},
+        {SEVERAL("[0, 1]", "[1, 2, 3]"), "programs[1].pipes[0]: pipe 1 is given twice"},
+        {SEVERAL("[0, 1]", "[2, 4]"), "programs[1].pipes[1]: it is 4"},
+        {SEVERAL("[0, 1, 2, 3]", "[]"), "programs[1].pipes: it must be a list of pipes"},
+        {SEVERAL("[0, 1]", "[2, 3], \"name\": \"\""), "programs[1].name: '' is no name of a program"},
+        {SEVERAL("[0, 1]", "[2, 3], \"pipe\": 1"), "programs[1].pipe: unknown key"},
+        {"{\"program\": \"x\", \"programs\": [{}, {}]}",
+         "program: \"program\" and \"programs\" exclude each other"},
+        {"{\"tor\": {}, \"programs\": [{}, {}]}",
+         "tor: \"tor\" and \"programs\" exclude each other: it is the control plane"},
+        {"{\"p4runtime\": {\"listen\": \"unix:x\"}, \"programs\": [{}, {}]}",
+         "p4runtime: \"p4runtime\" and \"programs\" exclude each other"},
+        {"{\"record\": {\"file\": \"x\"}, \"programs\": [{}, {}]}",
+         "record: \"record\" and \"programs\" exclude each other"},
         {"{\"program\": 5}", "c.json:1: program: it must be a string, not a number"},
         {"{\"program\": \"x\",\n\n \"prots\": []}",
          "c.json:3: prots: unknown key; the keys are: program, include"},
@@ -332,6 +370,7 @@ static void test_mistakes_against_the_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_several_programs),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_ports_of_p4runtime),
         cmocka_unit_test(test_mistakes_in_the_file),

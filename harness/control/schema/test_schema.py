@@ -83,6 +83,15 @@ class Schema(FolderCase):
         self.assertTrue(self.general.is_valid(config))
         self.assertFalse(self.whole.is_valid(config))
 
+    def test_several_programs(self):
+        config = load("harness/control/several.json")
+        for schema in (self.general, self.whole):
+            self.assertEqual([e.message for e in schema.iter_errors(config)], [])
+            for key, value in (("program", "x.p4"), ("tor", {}), ("p4runtime", {"listen": "unix:x"}),
+                               ("record", {"file": "x"}), ("programs", config["programs"][:1]),
+                               ("programs", [{**p, "pipes": []} for p in config["programs"]])):
+                self.assertFalse(schema.is_valid({**config, key: value}), key)
+
     def test_the_manuals_examples(self):
         with open("docs/manual.md", encoding="utf-8") as f:
             examples = re.findall(r"```json\n(.*?)```", f.read(), re.S)
@@ -96,6 +105,7 @@ class Schema(FolderCase):
     def test_every_member_is_looked_at(self):
         """Of the configuration that has everything, no member can have a value of another type."""
         for path, schema in (("harness/control/everything.json", self.of[EVERYTHING]),
+                             ("harness/control/several.json", self.whole),
                              ("harness/control/tor/everything.json", self.whole)):
             self.no_other_type(load(path), schema)
 
