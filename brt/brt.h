@@ -10,9 +10,9 @@
 // Tables, keys, actions and fields are named by ids, which clients take from the two descriptions
 // that GetForwardingPipelineConfig returns: the program's own, and that of the tables that every
 // switch has. A client subscribes on a stream, binds itself to the program (one client at a time
-// owns it), and reads and writes; one that does neither names the program in each call. A switch may
-// run several programs, each in pipes of its own (pipeline/program.h). Statuses
-// are those of the chip's driver (status.h). Nothing that a client sends becomes a path or is run.
+// owns it), and reads and writes; one that does neither names the program in each call. A switch
+// may run several programs, each in pipes of its own (pipeline/program.h). Statuses are those of
+// the chip's driver (status.h). Nothing that a client sends becomes a path or is run.
 //
 // Thread-safety: the control thread. Packets wait while entries are written or what packets change
 // is read, in slices (control/tables/pauses.h).
@@ -102,9 +102,9 @@ struct brt_host {
     // Begins to compile programs for one switch beside the running one. -1 with a sentence: not
     // now.
     int (*compile_programs)(void *aux, const struct brt_sent *sent, size_t n, struct sk_error *err);
-    // 1: not yet; 0: 'sw' is a switch of those programs, without packets, and described[0 .. n) have
-    // their schemas and texts, all the host's, until it is told to run or to forget them; -1 with a
-    // sentence.
+    // 1: not yet; 0: 'sw' is a switch of those programs, without packets, and described[0 .. n)
+    // have their schemas and texts, all the host's, until it is told to run or to forget them; -1
+    // with a sentence.
     int (*compiled_programs)(void *aux, struct sk_switch **sw, struct brt_description *described,
                              struct sk_error *err);
     // That switch and the running one exchange programs and all that controllers set, and packets

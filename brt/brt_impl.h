@@ -19,7 +19,7 @@
 struct brt_client {
     bool used, bound;
     size_t program; // to which of now.programs it is bound
-    bool shares; // it is bound to the tables that every switch has, beside others
+    bool shares;    // it is bound to the tables that every switch has, beside others
     uint32_t id;
     struct brt_call stream;
     bool learn, idle, active, ports;
@@ -44,7 +44,7 @@ struct brt_program {
 struct brt_running {
     struct sk_switch *sw; // null: no program yet
     struct brt_program programs[SK_PIPES];
-    size_t n; // 0: no program yet
+    size_t n;                                  // 0: no program yet
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
     uint8_t pktgen_sources[SK_PIPES][SK_PKTGEN_APPS]; // pipe_local_source_port, as written

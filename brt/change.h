@@ -22,7 +22,7 @@ struct fixed_table;
 struct fixed_entry;
 
 // ---- what the service has
-struct sk_switch *brt_switch(const struct brt *b);          // null: no program yet
+struct sk_switch *brt_switch(const struct brt *b); // null: no program yet
 // Null: no program yet, or several.
 struct brt_schema *brt_program_schema(const struct brt *b);
 struct brt_memory *brt_request_memory(struct brt *b);

@@ -252,8 +252,8 @@ static enum brt_code program_take(struct start_program *s,
             (first->len && memcmp(p->binary.data, first->data, first->len) != 0))
             return brt_fail(err, BRT_INVALID_ARG, "the profiles have different binaries");
     }
-    *sent = (struct brt_sent){
-        .name = s->name, .profiles = s->profiles, .n_profiles = s->n_profiles};
+    *sent =
+        (struct brt_sent){.name = s->name, .profiles = s->profiles, .n_profiles = s->n_profiles};
     return brt_package_read(first->data, first->len, &sent->text, &sent->n, err) ? BRT_INVALID_ARG
                                                                                  : BRT_OK;
 }

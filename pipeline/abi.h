@@ -32,7 +32,7 @@
 //     prefix.h   the architecture's bytes before a packet
 //     checked.c  functions for the checked build
 //     trace.h    the path of a packet, as events
-//     program.c  loads a compiled program
+//     program.c  loads a compiled program, and joins several
 #ifndef SILKEN_PIPELINE_ABI_H
 #define SILKEN_PIPELINE_ABI_H
 

@@ -273,12 +273,14 @@ static bool program_is_joinable(const struct check *c, struct sk_program *const 
     return true;
 }
 
+// 'j->n' of the parts are its own; null allowed.
 static void program_joined_free(struct program_joined *j) {
-    for (size_t i = 0; i < j->n; i++) {
+    for (size_t i = 0; j && i < SK_PIPES; i++) {
         free(j->names[i]);
-        sk_program_free(j->parts[i]);
+        sk_program_free(i < j->n ? j->parts[i] : NULL);
     }
-    free(j->path);
+    if (j)
+        free(j->path);
     free(j);
 }
 
@@ -286,16 +288,28 @@ static bool program_join_texts(struct program_joined *j, const char *const *name
     size_t length = 1;
     for (size_t i = 0; i < n; i++)
         length += strlen(j->parts[i]->desc->path) + 2;
-    if (!(j->path = malloc(length)))
+    if (!(j->path = calloc(1, length)))
         return false;
-    *j->path = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(j->names[i] = strdup(names[i])))
             return false;
         strcat(strcat(j->path, i ? ", " : ""), j->parts[i]->desc->path);
-        j->desc.single_packets |= j->parts[i]->desc->single_packets;
     }
     return true;
+}
+
+static void program_join_describe(struct program_joined *j, size_t n) {
+    const struct sk_program_desc *first = j->parts[0]->desc;
+    j->desc.abi_version = SK_ABI_VERSION;
+    j->desc.path = j->path;
+    j->desc.ingress_prefix = first->ingress_prefix;
+    j->desc.egress_prefix = first->egress_prefix;
+    j->desc.invariant_crc = first->invariant_crc;
+    for (size_t i = 0; i < n; i++)
+        j->desc.single_packets |= j->parts[i]->desc->single_packets;
+    j->desc.pipelines = j->pipelines;
+    j->desc.n_programs = (uint32_t)n;
+    j->desc.program_names = (const char *const *)j->names;
 }
 
 struct sk_program *sk_program_join(struct sk_program *const *parts, const char *const *names,
@@ -306,29 +320,21 @@ struct sk_program *sk_program_join(struct sk_program *const *parts, const char *
         return NULL;
     struct sk_program *p = calloc(1, sizeof *p);
     struct program_joined *j = calloc(1, sizeof *j);
-    if (!p || !j)
-        program_fail(&c, "not enough memory for %zu programs", n);
-    else if (program_place_all(&c, j, parts, names, n, places)) {
+    const bool room = p && j;
+    bool good = room && program_place_all(&c, j, parts, names, n, places);
+    if (good) {
         memcpy(j->parts, parts, n * sizeof *parts);
-        if (program_join_texts(j, names, n)) {
-            j->n = n;
-            j->desc.abi_version = SK_ABI_VERSION;
-            j->desc.path = j->path;
-            j->desc.ingress_prefix = parts[0]->desc->ingress_prefix;
-            j->desc.egress_prefix = parts[0]->desc->egress_prefix;
-            j->desc.invariant_crc = parts[0]->desc->invariant_crc;
-            j->desc.pipelines = j->pipelines;
-            j->desc.n_programs = (uint32_t)n;
-            j->desc.program_names = (const char *const *)j->names;
-            *p = (struct sk_program){.desc = &j->desc, .joined = j};
-            return p;
-        }
-        program_fail(&c, "not enough memory for %zu programs", n);
-        for (size_t i = 0; i < n; i++)
-            free(j->names[i]);
-        free(j->path);
+        good = program_join_texts(j, names, n);
     }
-    free(j);
+    if (good) {
+        program_join_describe(j, n);
+        j->n = n;
+        *p = (struct sk_program){.desc = &j->desc, .joined = j};
+        return p;
+    }
+    if (!room || j->parts[0])
+        program_fail(&c, "not enough memory for %zu programs", n);
+    program_joined_free(j);
     free(p);
     return NULL;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// client_program: a program, or several, that a controller sent: compiled as `silken ctl program` has one
-// compiled, with the same limits, from a file in a folder of the process's own; then a switch of
-// that program beside the running one, until the controller has filled it.
+// client_program: a program, or several, that a controller sent: compiled as `silken ctl program`
+// has one compiled, with the same limits, from a file in a folder of the process's own; then a
+// switch of that program beside the running one, until the controller has filled it.
 #include <stdlib.h>
 
 #include "brt/brt.h"

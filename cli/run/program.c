@@ -63,8 +63,8 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
                                   const char *path) {
     struct run_source *first = NULL, **last = &first;
     if (path || !config->n_programs)
-        return source_of_config(
-            r, config, path ? sk_copy_text(path) : run_beside_config(r, config->program));
+        return source_of_config(r, config,
+                                path ? sk_copy_text(path) : run_beside_config(r, config->program));
     for (size_t i = 0; i < config->n_programs; i++) {
         const struct sk_config_program *p = &config->programs[i];
         *last = source_of_config(r, config, run_beside_config(r, p->program));
@@ -91,8 +91,8 @@ static bool program_write_text(const char *path, const uint8_t *text, size_t n) 
     return fd >= 0 && close(fd) == 0 && written >= 0;
 }
 
-static struct run_source *source_of_text(const struct run *r, const char *name,
-                                         const uint8_t *text, size_t n, struct sk_error *err) {
+static struct run_source *source_of_text(const struct run *r, const char *name, const uint8_t *text,
+                                         size_t n, struct sk_error *err) {
     const char *tmp = getenv("TMPDIR");
     char *folder, *path;
     if (asprintf(&folder, "%s/silken-program-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)

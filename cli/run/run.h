@@ -373,8 +373,8 @@ void run_service_end(struct run *r);
 struct run_description {
     char *bfrt, *text, *p4info; // BF Runtime's, the preprocessed P4 text, P4Runtime's
 };
-// Which program: file, folders, macros; or several, each with its pipes, of which this is the first.
-// As the configuration says, or (path not null) with another file.
+// Which program: file, folders, macros; or several, each with its pipes, of which this is the
+// first. As the configuration says, or (path not null) with another file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
 // Of texts that are preprocessed already, and that nobody vouches for: each the file NAME.p4 in a

@@ -34,10 +34,10 @@ static const char *const state_names[] = {"compiling", "armed", "done", "failed"
 struct run_trace {
     bool snapshot; // a controller's, which looks for it by itself
     enum trace_state state;
-    uint64_t client;               // who started it
+    uint64_t client;             // who started it
     struct run_builder *builder; // of the checked build; null: it was compiled
     struct run_source *source;   // of what it compiles
-    struct sk_program *checked;    // null: not yet
+    struct sk_program *checked;  // null: not yet
 
     struct sk_shadow *shadow;
     struct sk_trap trap;

@@ -437,25 +437,21 @@ static void config_read_libra(const struct sk_at *root, struct sk_config *c) {
 
 static void config_read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
-        "program",        "include",        "define",    "switchml_jobs",
-        "ports",          "loopback",       "cpu_port",  "multicast",
-        "members",        "groups",         "entries",   "defaults",
-        "registers",      "meters",         "counters",  "value_sets",
-        "control_socket", "faults",         "mirror",    "queues",
-        "deflect",        "pktgen_buffers", "pktgen",    "hashes",
-        "key_masks",      "pipes",          "lcores",    "cpus",
-        "idle_sleep",     "record",         "clock",     "tor",
-        "libra",          "metrics",        "daemon",    "alarms",
-        "sampling",       "telemetry",      "sessions",  "requests",
-        "job_service",    "bfrt",           "p4runtime", "filled",
-        "pools",          "page",           "programs",  NULL};
+        "program",   "include",   "define",   "switchml_jobs",  "ports",          "loopback",
+        "cpu_port",  "multicast", "members",  "groups",         "entries",        "defaults",
+        "registers", "meters",    "counters", "value_sets",     "control_socket", "faults",
+        "mirror",    "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",
+        "key_masks", "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",
+        "clock",     "tor",       "libra",    "metrics",        "daemon",         "alarms",
+        "sampling",  "telemetry", "sessions", "requests",       "job_service",    "bfrt",
+        "p4runtime", "filled",    "pools",    "page",           "programs",       NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
     sk_at_keys(root, keys);
     struct sk_at program = sk_at_member(root, "program"), include = sk_at_member(root, "include"),
-                 programs = sk_at_member(root, "programs"),
-                 define = sk_at_member(root, "define"), loopback = sk_at_member(root, "loopback"),
+                 programs = sk_at_member(root, "programs"), define = sk_at_member(root, "define"),
+                 loopback = sk_at_member(root, "loopback"),
                  cpu_port = sk_at_member(root, "cpu_port"),
                  control_socket = sk_at_member(root, "control_socket");
     c->program = sk_at_string(&program, !r->part && !programs.value);

@@ -201,9 +201,9 @@ struct sk_config_program {
 };
 
 struct sk_config {
-    const char *program;                   // as written in the file; null: there are several
-    struct sk_config_program *programs;    // n_programs, which have all pipes
-    size_t n_programs;                     // 0: one
+    const char *program;                // as written in the file; null: there are several
+    struct sk_config_program *programs; // n_programs, which have all pipes
+    size_t n_programs;                  // 0: one
     const char *const *include, *const *define;
     size_t n_include, n_define;
     struct sk_config_port *ports;

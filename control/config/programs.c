@@ -2,7 +2,8 @@
 //
 // Several programs on one switch, each in pipes of its own:
 //
-//     "programs": [{"program": "edge.p4", "pipes": [0, 2]}, {"program": "core.p4", "pipes": [1, 3]}]
+//     "programs": [{"program": "edge.p4", "pipes": [0, 2]},
+//                  {"program": "core.p4", "pipes": [1, 3]}]
 #include "control/config/config_impl.h"
 #include "pipeline/program.h"
 

@@ -350,9 +350,8 @@ json_t *sk_schema(const struct sk_switch *sw, bool whole) {
     json_t *schema = schema_text(general);
     schema_add_tor(schema);
     if (whole)
-        json_object_set_new(
-            schema, "anyOf",
-            schema_text("[{'required': ['program']}, {'required': ['programs']}]"));
+        json_object_set_new(schema, "anyOf",
+                            schema_text("[{'required': ['program']}, {'required': ['programs']}]"));
     if (sw) {
         json_t *defs = json_object_get(schema, "$defs");
         schema_add_tables(defs, sw);

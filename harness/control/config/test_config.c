@@ -18,7 +18,8 @@
 
 // Two programs with these pipes.
 #define SEVERAL(a, b)                                                                              \
-    "{\"programs\": [{\"program\": \"a\", \"pipes\": " a "}, {\"program\": \"b\", \"pipes\": " b "}]}"
+    "{\"programs\": [{\"program\": \"a\", \"pipes\": " a "}, {\"program\": \"b\", \"pipes\": " b   \
+    "}]}"
 
 static struct sk_program *prog;
 
@@ -200,7 +201,8 @@ static void test_mistakes_in_the_file(void **state) {
         {SEVERAL("[0, 1]", "[1, 2, 3]"), "programs[1].pipes[0]: pipe 1 is given twice"},
         {SEVERAL("[0, 1]", "[2, 4]"), "programs[1].pipes[1]: it is 4"},
         {SEVERAL("[0, 1, 2, 3]", "[]"), "programs[1].pipes: it must be a list of pipes"},
-        {SEVERAL("[0, 1]", "[2, 3], \"name\": \"\""), "programs[1].name: '' is no name of a program"},
+        {SEVERAL("[0, 1]", "[2, 3], \"name\": \"\""),
+         "programs[1].name: '' is no name of a program"},
         {SEVERAL("[0, 1]", "[2, 3], \"pipe\": 1"), "programs[1].pipe: unknown key"},
         {"{\"program\": \"x\", \"programs\": [{}, {}]}",
          "program: \"program\" and \"programs\" exclude each other"},
