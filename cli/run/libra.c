@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "cli/run/run.h"
 #include "control/config/rights.h"
 
@@ -15,6 +16,11 @@
 
 static bool run_libra_send_frame(void *aux, const uint8_t *frame, uint32_t length) {
     return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
+}
+
+static uint64_t run_libra_random(void *aux) {
+    (void)aux;
+    return sk_random_secret();
 }
 
 static char *run_libra_beside(void *aux, const char *path) {
@@ -36,6 +42,7 @@ static struct libra_s_host run_libra_host_of(struct run *r, bool running) {
                                  .pause = running ? run_pause : NULL,
                                  .resume = running ? run_resume : NULL,
                                  .send = run_libra_send_frame,
+                                 .random = run_libra_random,
                                  .beside = run_libra_beside,
                                  .may_read = run_libra_may_read,
                                  .aux = r};

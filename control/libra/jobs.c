@@ -127,10 +127,12 @@ static void jobs_look_at_left(struct libra_s *l) {
     const struct sessions_switch sw = libra_s_switch(l);
     l->look_at = l->now + SESSIONS_LOOK_NS;
     sessions_left_look(&l->left, &sw, l->now, true);
+    libra_s_late_look(l);
 }
 
 static bool jobs_are_free(const struct libra_s *l, const struct libra_s_job *j) {
-    return sessions_left_none(&l->left, j->cell_base, j->cells, jobs_windows(j));
+    return !libra_s_late_is(l, j->layout.job) &&
+           sessions_left_none(&l->left, j->cell_base, j->cells, jobs_windows(j));
 }
 
 // ---- places ----
@@ -222,7 +224,8 @@ static int jobs_enter(struct libra_s *l, struct libra_s_job *j, struct sk_error 
     return rc;
 }
 
-// Its cells and records are its own, and cleared; else it waits, but for one that brings a state.
+// Its cells, records and number are its own, and it is cleared; else it waits, but for one that
+// brings a state.
 static int jobs_prepare(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
     const struct sessions_switch sw = libra_s_switch(l);
     if (sessions_cells(&sw) == 0 || sessions_records(&sw) == 0)
@@ -232,8 +235,7 @@ static int jobs_prepare(struct libra_s *l, struct libra_s_job *j, struct sk_erro
     if (!j->waits)
         jobs_clear_own(l, j);
     else if (j->held)
-        return sk_fail(err, "packets of a removed job may still change its cells: again, a little "
-                            "later");
+        return sk_fail(err, "packets of a removed job may still come: again, a little later");
     return 0;
 }
 
@@ -273,6 +275,7 @@ void libra_s_job_withdraw(struct libra_s *l, struct libra_s_job *j) {
     libra_s_resume(l);
     if (j->entered) {
         sessions_left_add(&l->left, j->cell_base, j->cells, jobs_windows(j));
+        libra_s_late_add(l, j->layout.job);
         l->look_at = l->now + SESSIONS_LOOK_NS;
     }
     for (uint32_t m = 0; m < n; m++)
@@ -332,7 +335,7 @@ void libra_s_jobs_run(struct libra_s *l) {
 }
 
 uint64_t libra_s_jobs_deadline(const struct libra_s *l) {
-    bool any = l->left.n > 0;
+    bool any = l->left.n > 0 || libra_s_late_any(l);
     for (const struct libra_s_job *j = l->jobs; j && !any; j = j->next)
         any = j->waits;
     return any ? l->look_at : UINT64_MAX;

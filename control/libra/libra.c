@@ -73,6 +73,7 @@ struct libra_s *libra_s_new(const struct libra_s_host *host, const struct sk_at 
     section->doc->failed = false;
     if (good) {
         l->host = *host;
+        l->secret = host->random ? host->random(host->aux) : 0;
         l->copies = calloc(LIBRA_S_WINDOWS * LIBRA_S_WINDOW, sizeof *l->copies);
         good = l->copies && sk_timers_init(&l->timers, LIBRA_S_WINDOWS * LIBRA_S_WINDOW) == 0;
     }
@@ -188,7 +189,7 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
     struct libra_s_frame f;
     l->now = now_ns > l->now ? now_ns : l->now;
     l->frames++;
-    if (libra_s_rests_read(l, frame, length))
+    if (libra_s_late_read(l, frame, length) || libra_s_rests_read(l, frame, length))
         return;
     if (!libra_s_parse(l, frame, length, &f)) {
         l->bad++;

@@ -36,8 +36,10 @@
 // Workers have the numbers 0 and up, servers those after them, as hosts/keyvalue has it; on servers
 // Libra_s is worker number 'workers'. Cells and records of a job are cleared when it is added, and
 // nobody is admitted before, so a job never sees what another one left. What a removed job's last
-// packets may still change is not cleared before they have left the switch: until then a job that
-// has been given it waits, some milliseconds, and one with a state (libra.load) is refused.
+// packets may still change is not cleared before they have left the switch, and what it has sent
+// here is not taken for the next one's with its number: until that has come, too, a job that gets
+// one of these waits, some milliseconds, or tenths of a second where packets of others are inside
+// all the time, and one with a state (libra.load) is refused.
 //
 // MIGRATION. A controller (`silken libra control`) moves a job to another switch with the same
 // address, in requests to both: libra.hold (nobody is admitted any more; what is inside is
@@ -56,6 +58,7 @@
 //     copies.c    copies of answers
 //     rests.c     what is left of pushes
 //     jobs.c      jobs: admission, cells, records
+//     late.c      what of a removed job is on its way to the CPU
 //     migrate.c   jobs as text, out of a switch and into another one
 //     jobs_read.c the section and requests
 //     show.c      what an operator sees
@@ -77,6 +80,8 @@ struct libra_s_host {
     void (*resume)(void *aux);
     // Gives a frame to the CPU port. False: there is no room.
     bool (*send)(void *aux, const uint8_t *frame, uint32_t length);
+    // A number that nobody can guess, by which frames to the own address are known. Null: 0.
+    uint64_t (*random)(void *aux);
     // Where a file is that the section names, malloc'ed. Null: it is as it is said.
     char *(*beside)(void *aux, const char *path);
     // The layout that a job names, which is the caller's then. 0, or negative with a sentence. A

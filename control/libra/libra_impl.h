@@ -17,6 +17,7 @@
 
 #define LIBRA_S_NAME    64u
 #define LIBRA_S_JOBS    16u
+#define LIBRA_S_NUMBERS 256u // of jobs
 #define LIBRA_S_SERVERS 16u
 #define LIBRA_S_PORT    0xbec2u // UDP, from which pushes to servers come
 #define LIBRA_S_MS      UINT64_C(1000000)
@@ -53,7 +54,7 @@ struct libra_s_job {
     uint64_t parameters;
     uint16_t epoch;       // on this switch: the layout's, or of the last move
     bool held;            // nobody is admitted
-    bool waits;           // nor here: what a removed job has left may still change its cells
+    bool waits;           // nor here: what a removed job has left may still come
     bool entered;         // somebody was admitted
     bool loading;         // its state is not whole yet
     uint64_t last;        // when it was held, or the last frame of it came after that
@@ -69,6 +70,14 @@ struct libra_s_copy {
     uint32_t sequence, tries;
 };
 
+// Of a removed job's number: what of that job may still come to the CPU.
+struct libra_s_late {
+    bool is;
+    unsigned passes;        // that its packets have made at least since it was removed
+    uint64_t looked, since; // of late.c
+    uint64_t mark;          // the first frame that comes after the last of its; 0: not yet
+};
+
 struct libra_s {
     struct libra_s_host host;
     struct sk_endpoint end; // the switch's
@@ -78,7 +87,9 @@ struct libra_s {
     struct sk_timers timers;     // the same
     size_t n_copies;
     struct sessions_lefts left; // by jobs that were removed
-    uint64_t look_at;           // at it
+    struct libra_s_late late[LIBRA_S_NUMBERS];
+    uint64_t secret, marks; // of late.c's frames; how many were sent
+    uint64_t look_at;       // at what is left, and late
     uint64_t now;
     uint64_t frames, bad,
         lost;         // from the switch; of them not understood; not sent for want of room
@@ -120,6 +131,14 @@ void libra_s_rests_run(struct libra_s *l);
 uint64_t libra_s_rests_deadline(const struct libra_s *l);
 size_t libra_s_rests_waiting(const struct libra_s *l);
 
+// late.c
+void libra_s_late_add(struct libra_s *l, unsigned number);
+bool libra_s_late_is(const struct libra_s *l, unsigned number);
+bool libra_s_late_any(const struct libra_s *l);
+void libra_s_late_look(struct libra_s *l);
+// False: it is another frame.
+bool libra_s_late_read(struct libra_s *l, const uint8_t *frame, uint32_t length);
+
 // jobs.c
 struct libra_s_job *libra_s_job_named(struct libra_s *l, const char *name);
 // Places and admits what was read; 0, or negative with a sentence and nothing changed. Takes the
@@ -128,7 +147,7 @@ int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *e
 void libra_s_job_remove(struct libra_s *l, struct libra_s_job *j);
 void libra_s_job_free(struct libra_s_job *j); // null allowed
 void libra_s_job_join(struct libra_s *l, const struct libra_s_frame *f);
-void libra_s_jobs_run(struct libra_s *l); // admits those whose cells nothing changes any more
+void libra_s_jobs_run(struct libra_s *l); // admits those that nothing of a removed one disturbs
 uint64_t libra_s_jobs_deadline(const struct libra_s *l);
 int libra_s_own_address(struct libra_s *l, struct sk_error *err); // forwards it to the CPU port
 

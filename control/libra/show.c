@@ -42,7 +42,10 @@ json_t *libra_s_job_json(struct libra_s *l, const struct libra_s_job *j) {
                   (int)j->cell_base, "cells", (int)j->cells, "incarnation",
                   (json_int_t)j->incarnation, "members", members, "stats", show_stats(&j->stats));
     if (j->waits)
-        json_object_set_new(out, "waits", json_string(SESSIONS_WAITS));
+        json_object_set_new(out, "waits",
+                            json_string(libra_s_late_is(l, j->layout.job)
+                                            ? "for the last packets of the job that had its number"
+                                            : SESSIONS_WAITS));
     return out;
 }
 

@@ -16,7 +16,8 @@ static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
 #define OWNER_FRAGMENT "fragment"
 #define RECORDS        "records.records"
 #define RESTS          "records.rests"
-#define WINDOW         512u // records of a worker
+#define WINDOW         512u                // records of a worker
+#define LATER_NS       (UINT64_C(1) << 46) // of 48 bits of time: later than any packet came
 
 static void clear_pause(const struct sessions_switch *s, bool on) {
     void (*fn)(void *) = on ? s->pause : s->resume;
@@ -199,4 +200,8 @@ bool sessions_under_way(const struct sessions_switch *s, uint64_t time) {
     const bool under_way = sk_switch_passes_since(s->sw, time);
     clear_pause(s, false);
     return under_way;
+}
+
+bool sessions_passes(const struct sessions_switch *s, uint64_t now) {
+    return sessions_under_way(s, now + LATER_NS);
 }

@@ -66,5 +66,7 @@ bool sessions_adds(const struct sessions_switch *s, uint32_t worker);
 
 // Whether packets that came before 'time' (ns) are still under way between passes.
 bool sessions_under_way(const struct sessions_switch *s, uint64_t time);
+// Whether any are, whenever they came. 'now': ns.
+bool sessions_passes(const struct sessions_switch *s, uint64_t now);
 
 #endif

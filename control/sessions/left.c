@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/sessions/left.h"
 
-#define LOST_NS  UINT64_C(30000000000) // no push takes so long for its passes
-#define LATER_NS (UINT64_C(1) << 46)   // of 48 bits of time: later than any packet came
+#define LOST_NS UINT64_C(30000000000) // no push takes so long for its passes
 
 void sessions_left_add(struct sessions_lefts *l, uint32_t first, uint32_t count, uint64_t records) {
     struct sessions_left left = {.first = first, .count = count, .records = records};
@@ -40,7 +39,7 @@ void sessions_left_look(struct sessions_lefts *l, const struct sessions_switch *
     size_t n = 0;
     if (l->n == 0 || !gone)
         return;
-    if (sessions_under_way(sw, now + LATER_NS))
+    if (sessions_passes(sw, now))
         for (size_t i = 0; i < l->n; i++)
             if (left_is(&l->list[i], sw, now))
                 l->list[n++] = l->list[i];

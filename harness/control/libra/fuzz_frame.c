@@ -117,6 +117,17 @@ static json_t *fuzz_frame_new_job(const char *layout) {
                      "servers", "3:10.0.0.3/02:00:00:00:00:03");
 }
 
+// A job that is added waits for what the one before has sent, which is all once the frame that
+// Libra_s sends to itself is back.
+static void fuzz_frame_add(struct fuzz_cpu *c, const char *layout, bool waits) {
+    fuzz_frame_job(c, "job.add", fuzz_frame_new_job(layout)); // refused if it is there
+    for (unsigned turns = waits ? 0 : 2; turns > 0; turns--) {
+        libra_s_frame(c->l, c->frame, c->length, c->now);
+        c->now += UINT64_C(2000000);
+        libra_s_run(c->l, c->now);
+    }
+}
+
 static void fuzz_frame_ask(struct fuzz_cpu *c, struct fuzz_input *in) {
     static const char *const ops[] = {"job.list",    "job.remove", "libra.hold",  "libra.save",
                                       "libra.admit", "libra.end",  "libra.status"};
@@ -151,7 +162,7 @@ static void fuzz_frame_step(struct fuzz_cpu *c, struct fuzz_input *in, const cha
         break;
     default:
         fuzz_frame_ask(c, in);
-        fuzz_frame_job(c, "job.add", fuzz_frame_new_job(layout)); // refused if it is there
+        fuzz_frame_add(c, layout, fuzz_frame_byte(in) % 4 == 1);
     }
     if (libra_s_waiting(c->l) > MEMBERS * LIBRA_WINDOW_MOST + 1)
         abort();
@@ -204,7 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     struct fuzz_input in = {data, data + size};
     c.length = 0;
-    fuzz_frame_job(&c, "job.add", fuzz_frame_new_job(layout));
+    fuzz_frame_add(&c, layout, false);
     while (in.at < in.end)
         fuzz_frame_step(&c, &in, layout);
     fuzz_frame_job(&c, "job.remove", json_pack("{s:s}", "name", "job"));

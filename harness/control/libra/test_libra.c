@@ -641,6 +641,26 @@ static void join_all(struct net *n) {
 
 // ---- another switch ----
 
+static bool net_is_mark(const struct frame_event *e) {
+    return e->port == CPU && e->length == 60; // Libra_s's own, after what a removed job has sent
+}
+
+// What members and Libra_s have sent is of a job that has gone, and lost.
+static void pass_time(struct net *n, unsigned ms) {
+    for (; ms > 0; ms--) {
+        n->now += MS;
+        sk_switch_run(n->sw, n->now);
+        while (n->events.length > 0) {
+            struct frame_event *e = (struct frame_event *)net_events_pop(&n->events);
+            if (net_is_mark(e))
+                net_deliver(n, e);
+            free(e);
+            sk_switch_run(n->sw, n->now);
+        }
+        libra_s_run(n->cpu, n->now);
+    }
+}
+
 static json_t *must(struct net *n, const char *op, json_t *what) {
     struct sk_error err = {0};
     struct sk_json doc = {.name = "request", .err = &err};
@@ -744,6 +764,7 @@ static void test_state(void **state) {
         json_t *saved = save(&n), *section = net_section(),
                *job = json_array_get(json_object_get(section, "jobs"), 0);
         request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+        pass_time(&n, 10);
         static const char *const members[] = {"members", "digest", "cells"};
         for (unsigned i = 0; i < sizeof members / sizeof *members; i++) {
             json_t *broken = json_deep_copy(saved);
@@ -834,16 +855,6 @@ static void test_ends(void **state) {
 // ---- what a job leaves ----
 
 #define PASSES 68 // the port by which packets come in again
-
-static void pass_time(struct net *n, unsigned ms) {
-    for (; ms > 0; ms--) {
-        n->now += MS;
-        sk_switch_run(n->sw, n->now);
-        libra_s_run(n->cpu, n->now);
-        while (n->events.length > 0)
-            free(net_events_pop(&n->events)); // of a job that has gone
-    }
-}
 
 static void begin_again(struct net *n, unsigned m) {
     const struct libra_worker_config c = net_config(n, m);
@@ -948,8 +959,11 @@ static void test_waits(void **state) {
     request(&n, "libra.admit", json_pack("{s:s}", "name", "job"), NULL);
     assert_true(net_run(&n, UINT64_MAX));
     assert_int_equal(0, asked.values[5]);
-    // nothing is inside: the next one has its cells at once
+    // nothing is inside: the next one waits for nothing but a frame from here
     request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(&n, "libra.load", with(same_job(), "state", json_incref(state_of_none)),
+            "again, a little later");
+    pass_time(&n, 4);
     request(&n, "libra.load", with(same_job(), "state", state_of_none), NULL);
     net_end(&n);
 }
@@ -958,6 +972,8 @@ static void test_waits(void **state) {
 static void test_late_rests(void **state) {
     const struct libra_pair pair = {0, sk_bits_of_float(1)};
     struct request pushed = {.n = 1}, asked;
+    struct frame_event *late[8];
+    size_t n_late = 0;
     struct net n;
     (void)state;
     net_begin(&n, 1, true);
@@ -971,14 +987,22 @@ static void test_late_rests(void **state) {
     assert_true(n.events.length > 0);
     request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
     request(&n, "job.add", same_job(), NULL);
-    assert_false(job_waits(&n)); // nothing is inside
     begin_again(&n, 0);
     n.others = 0;
     while (n.events.length > 0) {
         struct frame_event *e = (struct frame_event *)net_events_pop(&n.events);
-        if (!e->to_switch && e->port == CPU)
-            net_deliver(&n, e);
-        free(e);
+        if (!e->to_switch && e->port == CPU && !net_is_mark(e))
+            late[n_late++] = e;
+        else
+            free(e);
+        assert_true(n_late < sizeof late / sizeof *late);
+    }
+    pass_time(&n, 10);
+    assert_false(job_waits(&n));
+    assert_true(n_late > 0);
+    for (size_t i = 0; i < n_late; i++) { // as a frame would that somebody has kept
+        net_deliver(&n, late[i]);
+        free(late[i]);
     }
     assert_int_equal(0, stat_of(&n, "rests"));
     assert_int_equal(0, libra_s_waiting(n.cpu));
@@ -1004,6 +1028,102 @@ static void test_first_pass(void **state) {
     request(&n, "libra.save", json_pack("{s:s}", "name", "job"), "being added");
     pass_time(&n, 1000);
     request(&n, "libra.save", json_pack("{s:s}", "name", "job"), NULL);
+    net_end(&n);
+}
+
+// ---- what of a removed job is on its way to the CPU ----
+
+static void add_again(struct net *n) {
+    request(n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+    request(n, "job.add", same_job(), NULL);
+    for (unsigned m = 0; m < SERVER; m++)
+        begin_again(n, m);
+    libra_server_free(n->server);
+    net_begin_server(n);
+    memset(n->least, 0, sizeof n->least);
+    memset(n->most, 0, sizeof n->most);
+    memset(n->collected, 0, sizeof n->collected);
+}
+
+static void push_one(struct net *n, uint32_t units) {
+    static struct request pushed;
+    const struct libra_pair pair = {5, as_value(n, units)};
+    pushed = (struct request){.n = 1};
+    push(n, 0, &pushed, &pair);
+    assert_true(net_run(n, n->now + 100 * MS));
+    assert_true(pushed.done);
+}
+
+// Copies of answers that come to the CPU after their job was removed are nothing of the next job
+// with its number, whose members use the same sequence numbers.
+static void test_late_copies(void **state) {
+    (void)state;
+    for (int floats = 0; floats < 2; floats++) {
+        struct request first, second;
+        struct net n;
+        net_begin(&n, 1, floats);
+        n.inside.delay = 5 * MS;
+        push_one(&n, 7);
+        n.drops = HOT / LIBRA_PLACES; // the server has its answers from the CPU
+        ask(&n, COLLECTOR, true, &first);
+        net_run(&n, n.now + MS);
+        assert_int_equal(0, n.drops);
+        assert_int_equal(0, stat_of(&n, "copies")); // they are on their way
+        add_again(&n);
+        push_one(&n, 9);
+        n.drops = HOT / LIBRA_PLACES;
+        ask(&n, COLLECTOR, true, &second);
+        assert_true(net_run(&n, UINT64_MAX));
+        assert_int_equal(as_value(&n, 9), second.values[5]);
+        net_end(&n);
+    }
+}
+
+// A pull is in no record. Where packets are always inside, it is known to be done after as many
+// passes as there are.
+static void test_late_pulls(void **state) {
+    static struct request asked[8];
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, true);
+    slow_passes(&n);
+    for (unsigned i = 0; i < 8; i++)
+        ask(&n, 1 + i % 2, false, &asked[i]);
+    net_run(&n, n.now + MS / 10);
+    assert_true(sk_switch_inside(n.sw) > 1);
+    add_again(&n);
+    while (job_waits(&n))
+        pass_time(&n, 1);
+    assert_int_equal(0, sk_switch_inside(n.sw));
+    net_end(&n);
+}
+
+// The frame by which Libra_s knows that all has come is not believed from others, and is sent again
+// when it is lost.
+static void test_marks(void **state) {
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, false);
+    push_one(&n, 7);
+    n.inside.loss = 1;
+    add_again(&n);
+    uint8_t frame[60] = {2, 0, 0, 0, 0xff, 1, 2, 0, 0, 0, 0xff, 1, 0x88, 0xb5};
+    for (unsigned mark = 0; mark < 200; mark += 100) { // older, and newer than any
+        frame[29] = (uint8_t)mark;
+        libra_s_frame(n.cpu, frame, sizeof frame, n.now);
+    }
+    frame[29] = 1;
+    libra_s_frame(n.cpu, frame, sizeof frame - 1, n.now);
+    frame[14] = 1; // another secret
+    libra_s_frame(n.cpu, frame, sizeof frame, n.now);
+    frame[14] = 0;
+    frame[6] = 4; // another station
+    libra_s_frame(n.cpu, frame, sizeof frame, n.now);
+    pass_time(&n, 20);
+    assert_true(job_waits(&n));
+    n.inside.loss = 0;
+    pass_time(&n, 10);
+    assert_false(job_waits(&n));
     net_end(&n);
 }
 
@@ -1142,7 +1262,9 @@ int main(void) {
         cmocka_unit_test(test_state),        cmocka_unit_test(test_dead_switch),
         cmocka_unit_test(test_ends),         cmocka_unit_test(test_what_is_still_inside),
         cmocka_unit_test(test_waits),        cmocka_unit_test(test_late_rests),
-        cmocka_unit_test(test_first_pass),   cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_first_pass),   cmocka_unit_test(test_late_copies),
+        cmocka_unit_test(test_late_pulls),   cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_faults)};
     const int fd = mkstemp(layout_path);
     if (fd < 0)
         return 1;
