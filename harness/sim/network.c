@@ -14,6 +14,7 @@
 #include "compiler/compile.h"
 #include "base/file.h"
 #include "sim/runs.h"
+#include "sim/sim.h"
 
 #define PROGRAMS 16
 
@@ -66,6 +67,31 @@ json_t *network_run_file(const char *path, uint64_t seed, char **told) {
     if (!sc)
         fail_msg("%s", err.text);
     return run(sc, path, seed, told);
+}
+
+json_t *network_run_with(const char *text, uint64_t seed, void (*begin)(struct sim *s),
+                         char **told) {
+    struct sk_program *used[PROGRAMS];
+    struct sk_error err;
+    size_t length;
+    struct scenario *sc = sim_scenario_parse("test.json", text, strlen(text), &err);
+    for (size_t i = 0; sc && i < sc->n_programs; i++)
+        used[i] = program_of(sc->programs[i]);
+    struct sim *s = sc ? sim_new(sc, used, seed, 1024, NULL, &err) : NULL;
+    if (!s)
+        fail_msg("%s", err.text);
+    begin(s);
+    sim_run(s);
+    json_t *result = sim_result(s);
+    *told = NULL;
+    FILE *f = s->violated ? open_memstream(told, &length) : NULL;
+    if (f) {
+        sim_tell(s, "test.json", f);
+        fclose(f);
+    }
+    sim_free(s);
+    sim_scenario_free(sc);
+    return result;
 }
 
 char *network_refused(const char *text) {

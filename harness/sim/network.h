@@ -13,6 +13,11 @@
 json_t *network_run(const char *text, uint64_t seed, char **told);
 json_t *network_run_file(const char *path, uint64_t seed, char **told);
 
+// The same, after 'begin' has made events of its own.
+struct sim;
+json_t *network_run_with(const char *text, uint64_t seed, void (*begin)(struct sim *s),
+                         char **told);
+
 // What the scenario is refused for, when it is read or its switches are configured; fails the test
 // when it is not. The caller frees it.
 char *network_refused(const char *text);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "harness/sim/network.h"
+#include "sim/libra/job.h"
 #include "sim/libra/zipf.h"
 #include "sim/random.h"
 
@@ -137,6 +138,55 @@ static void test_a_job_moves_under_load(void **state) {
     expect_sums(r, told);
     assert_int_equal((int)network_number(r, "controller.moved"), 1);
     assert_int_equal((int)network_number(r, "jobs.0.workers.1.links.0.moves"), 1);
+    assert_int_equal((int)network_number(r, "jobs.0.unchecked"), 0);
+    json_decref(r);
+}
+
+// The standby has had the job for a moment, and packets of it may still come there.
+static void have_had_the_job(void *sim, void *unused) {
+    struct sim *s = sim;
+    const struct lsim_job *j = &s->libra->jobs[0];
+    const uint32_t standby = s->scenario->controller->standby;
+    struct libra_s *l = lsim_switch(s, standby);
+    struct sk_error err;
+    (void)unused;
+    json_t *added = lsim_ask(l, lsim_job_request(j, s->stations[standby].node), &err);
+    json_t *removed =
+        lsim_ask(l, json_pack("{s:s, s:s}", "op", "job.remove", "name", j->as->name), &err);
+    assert_true(added && removed);
+    json_decref(added);
+    json_decref(removed);
+}
+
+static void at_14_ms(struct sim *s) {
+    sim_at(&s->events, 14000000, have_had_the_job, s, NULL);
+}
+
+static void at_49_ms(struct sim *s) {
+    sim_at(&s->events, 49000000, have_had_the_job, s, NULL);
+}
+
+// A standby that refuses the job for now is asked again, as `silken libra control` does.
+static void test_a_refused_load_is_repeated(void **state) {
+    char *told;
+    (void)state;
+    json_t *r = network_run_with(
+        pair_of_switches(INTEGERS, "", "{\"kind\": \"migrate\", \"at_us\": 20000}"), 1, at_14_ms,
+        &told);
+    expect_sums(r, told);
+    assert_int_equal((int)network_number(r, "controller.moved"), 1);
+    assert_int_equal((int)network_number(r, "controller.loads_repeated"), 1);
+    assert_int_equal((int)network_number(r, "jobs.0.unchecked"), 0);
+    json_decref(r);
+    // and of a switch that has died
+    r = network_run_with(
+        pair_of_switches(
+            INTEGERS, ", \"checkpoint_ms\": 15",
+            "{\"kind\": \"switch_restart\", \"switches\": [\"s0\"], \"at_us\": 50000}"),
+        1, at_49_ms, &told);
+    expect_sums(r, told);
+    assert_int_equal((int)network_number(r, "controller.revived"), 1);
+    assert_int_equal((int)network_number(r, "controller.loads_repeated"), 1);
     assert_int_equal((int)network_number(r, "jobs.0.unchecked"), 0);
     json_decref(r);
 }
@@ -286,6 +336,7 @@ int main(void) {
         cmocka_unit_test(test_no_hot_parameters),
         cmocka_unit_test(test_the_same_seed_gives_the_same_run),
         cmocka_unit_test(test_a_job_moves_under_load),
+        cmocka_unit_test(test_a_refused_load_is_repeated),
         cmocka_unit_test(test_a_slow_cpu_port_makes_it_move),
         cmocka_unit_test(test_a_switch_dies),
         cmocka_unit_test(test_a_lossless_job_ends_with_its_switch),

@@ -14,10 +14,16 @@
 #include "sim/libra/job.h"
 
 #define MS        UINT64_C(1000000)
-#define SAVE_NS   (2 * MS)    // until a job that is still adding is asked again
+#define SAVE_NS   (2 * MS)    // until a switch that refused a job for now is asked again
 #define SETTLE_NS (2000 * MS) // it is not asked longer
 
-enum control_does { CONTROL_WATCHES, CONTROL_COPIES, CONTROL_MOVES, CONTROL_IS_DONE };
+enum control_does {
+    CONTROL_WATCHES,
+    CONTROL_COPIES,
+    CONTROL_MOVES,
+    CONTROL_REVIVES,
+    CONTROL_IS_DONE
+};
 struct lsim_control_copy {
     json_t *state; // owned; null: none
     uint64_t at;
@@ -27,13 +33,14 @@ struct lsim_control {
     const struct scn_controller *as;
     enum control_does does;
     size_t job;         // that is copied or moved
-    uint64_t until;     // it is asked for its state
+    json_t *state;      // of a job that is moved, and not loaded yet; owned
+    uint64_t until;     // it is asked for its state, or the standby to load it
     uint64_t copied_at; // when the last round of copies began
     unsigned missed;
     uint64_t lost_before;
     bool moved; // the address
     struct lsim_control_copy *copies;
-    uint64_t heartbeats, n_copies, n_moves, n_revived, n_ended, n_refused;
+    uint64_t heartbeats, n_copies, n_moves, n_revived, n_ended, n_refused, n_again;
     struct sk_error err; // why something was refused last
 };
 
@@ -99,14 +106,25 @@ static void lsim_control_run_cpu(struct lsim_control *c, bool standby) {
         cpu_turn(n->cpu);
 }
 
-static bool lsim_control_load(struct lsim_control *c, json_t *state) {
+enum control_load { LOAD_IS_DONE, LOAD_LATER, LOAD_FAILED };
+
+// Later: packets of a job that was removed there are to leave it first, and a step is due.
+static enum control_load lsim_control_load(struct lsim_control *c, json_t *state) {
     struct libra_s *l = lsim_control_switch(c, true);
-    if (!l)
-        return false;
+    if (!l) {
+        sk_fail(&c->err, "the standby does not answer");
+        return LOAD_FAILED;
+    }
     json_t *request = lsim_job_request(lsim_control_job(c), c->sim->stations[c->as->standby].node);
     json_object_set_new(request, "op", json_string("libra.load"));
     json_object_set(request, "state", state);
-    return lsim_control_done(lsim_ask(l, request, &c->err));
+    const bool loaded = lsim_control_done(lsim_ask(l, request, &c->err));
+    if (loaded || lsim_control_now(c) >= c->until || !strstr(c->err.text, "a little later"))
+        return loaded ? LOAD_IS_DONE : LOAD_FAILED;
+    c->n_again++;
+    lsim_control_run_cpu(c, true);
+    lsim_control_later(c, SAVE_NS);
+    return LOAD_LATER;
 }
 
 static long long lsim_control_next_epoch(const json_t *state) {
@@ -226,12 +244,17 @@ static void lsim_control_copy(struct lsim_control *c) {
 }
 
 static void lsim_control_move(struct lsim_control *c) {
-    bool gives_up;
-    json_t *state = lsim_control_save(c, &gives_up);
+    bool gives_up = false;
+    json_t *state = c->state ? c->state : lsim_control_save(c, &gives_up);
     if (!state && !gives_up)
         return;
-    if (state && lsim_control_load(c, state) &&
-        lsim_control_admit(c, true, lsim_control_next_epoch(state))) {
+    if (!c->state)
+        c->until = lsim_control_now(c) + SETTLE_NS;
+    c->state = state;
+    const enum control_load load = state ? lsim_control_load(c, state) : LOAD_FAILED;
+    if (load == LOAD_LATER)
+        return;
+    if (load == LOAD_IS_DONE && lsim_control_admit(c, true, lsim_control_next_epoch(state))) {
         lsim_control_say(c, "has moved a job");
         c->n_moves++;
         lsim_control_job(c)->moves++;
@@ -244,20 +267,22 @@ static void lsim_control_move(struct lsim_control *c) {
                     c->err.text);
     }
     json_decref(state);
+    c->state = NULL;
     lsim_control_next(c);
 }
 
 // ---- a dead switch ----
 
-static void lsim_control_revive_one(struct lsim_control *c) {
+// False: later.
+static bool lsim_control_revive_one(struct lsim_control *c) {
     struct lsim_job *j = lsim_control_job(c);
     const struct lsim_control_copy *copy = &c->copies[c->job];
-    if (!copy->state || !lsim_control_load(c, copy->state)) {
-        if (copy->state)
-            sim_violate(c->sim, NULL, "job %s is not loaded from its copy: %s", j->as->name,
-                        c->err.text);
-        return; // its members reach their hard limit
-    }
+    const enum control_load load = copy->state ? lsim_control_load(c, copy->state) : LOAD_FAILED;
+    if (load == LOAD_FAILED && copy->state)
+        sim_violate(c->sim, NULL, "job %s is not loaded from its copy: %s", j->as->name,
+                    c->err.text);
+    if (load != LOAD_IS_DONE)
+        return load == LOAD_FAILED; // its members reach their hard limit
     j->here = c->as->standby;
     if (c->as->lossless) {
         j->ended = lsim_control_done(lsim_control_named(c, true, "libra.end"));
@@ -273,15 +298,22 @@ static void lsim_control_revive_one(struct lsim_control *c) {
     }
     lsim_control_announce(c);
     lsim_control_run_cpu(c, true);
+    return true;
 }
 
-// Those that were moved before it died are at the standby already.
-static void lsim_control_revive(struct lsim_control *c) {
-    lsim_control_say(c, "the switch is dead");
-    for (bool more = lsim_control_choose(c, 0); more; more = lsim_control_choose(c, c->job + 1))
-        if (lsim_control_job(c)->here != c->as->standby)
-            lsim_control_revive_one(c);
+// From c->job on, if there is 'more'. Those that were moved before it died are at the standby
+// already.
+static void lsim_control_revive_from(struct lsim_control *c, bool more) {
+    for (; more; more = lsim_control_choose(c, c->job + 1))
+        if (lsim_control_job(c)->here != c->as->standby && !lsim_control_revive_one(c))
+            return;
     c->does = CONTROL_IS_DONE;
+}
+
+static void lsim_control_revive(struct lsim_control *c) {
+    c->does = CONTROL_REVIVES;
+    lsim_control_say(c, "the switch is dead");
+    lsim_control_revive_from(c, lsim_control_choose(c, 0));
 }
 
 // ---- heartbeats ----
@@ -328,11 +360,13 @@ static void lsim_control_step(void *who, void *unused) {
     struct lsim_control *c = who;
     (void)unused;
     const bool works = c->does == CONTROL_COPIES || c->does == CONTROL_MOVES;
-    if (c->does == CONTROL_IS_DONE || (c->sim->done_at && !works))
+    if (c->does == CONTROL_IS_DONE || (c->sim->done_at && c->does == CONTROL_WATCHES))
         return;
-    if (works && lsim_control_is_dead(c))
+    if (works && !c->state && lsim_control_is_dead(c))
         c->does = CONTROL_WATCHES; // it misses its heartbeats
-    if (c->does == CONTROL_WATCHES)
+    if (c->does == CONTROL_REVIVES)
+        lsim_control_revive_from(c, true);
+    else if (c->does == CONTROL_WATCHES)
         lsim_control_look(c);
     else if (c->does == CONTROL_COPIES)
         lsim_control_copy(c);
@@ -364,8 +398,10 @@ void lsim_control_make(struct sim *s) {
 void lsim_control_free(struct lsim_control *c) {
     for (size_t i = 0; c && i < c->sim->libra->n; i++)
         json_decref(c->copies[i].state);
-    if (c)
+    if (c) {
+        json_decref(c->state);
         free(c->copies);
+    }
     free(c);
 }
 
@@ -377,7 +413,8 @@ json_t *libra_controller_result(const struct sim *s) {
     const struct lsim_control *c = s->libra->control;
     if (!c)
         return NULL;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "heartbeats", (json_int_t)c->heartbeats, "copies",
-                     (json_int_t)c->n_copies, "moved", (json_int_t)c->n_moves, "revived",
-                     (json_int_t)c->n_revived, "ended", (json_int_t)c->n_ended);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "heartbeats", (json_int_t)c->heartbeats,
+                     "copies", (json_int_t)c->n_copies, "moved", (json_int_t)c->n_moves, "revived",
+                     (json_int_t)c->n_revived, "ended", (json_int_t)c->n_ended, "loads_repeated",
+                     (json_int_t)c->n_again);
 }
