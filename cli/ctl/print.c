@@ -398,17 +398,50 @@ static void ctl_print_job(const json_t *job) {
         printf("  %lld more slots wait\n", sk_json_number(job, "more"));
 }
 
-void ctl_print_jobs(const json_t *result) {
+static void ctl_print_libra_job(const json_t *job) {
     size_t i;
     json_t *v;
-    json_array_foreach(ctl_print_list(result, "jobs"), i, v) {
+    printf("job %s of Libra: epoch %lld, cells %lld to %lld of each register\n",
+           sk_json_text(job, "name"), sk_json_number(job, "epoch"),
+           sk_json_number(job, "first_cell"),
+           sk_json_number(job, "first_cell") + sk_json_number(job, "cells") - 1);
+    json_array_foreach(ctl_print_list(job, "workers"), i, v) {
+        printf("  %s %2lld", sk_json_is(v, "server") ? "server, number" : "worker",
+               sk_json_number(v, "worker"));
+        if (json_object_get(v, "port"))
+            printf("  port %3lld", sk_json_number(v, "port"));
+        printf("  %-15s  packets %lld, added before %lld", sk_json_text(v, "ip"),
+               sk_json_number(v, "packets"), sk_json_number(v, "repeated"));
+        if (json_object_get(v, "idle_ms"))
+            printf("  last %.1f s ago\n", (double)sk_json_number(v, "idle_ms") / 1000);
+        else
+            puts("  no packet yet");
+    }
+}
+
+static void ctl_print_job_drops(const json_t *result, const char *key, const char *what) {
+    size_t i;
+    json_t *v;
+    json_array_foreach(ctl_print_list(result, key), i, v) {
+        printf("dropped%s, %s: %lld\n", what, sk_json_text(v, "reason"),
+               sk_json_number(v, "packets"));
+    }
+}
+
+void ctl_print_jobs(const json_t *result) {
+    const json_t *jobs = ctl_print_list(result, "jobs"), *libra = ctl_print_list(result, "libra");
+    size_t i;
+    json_t *v;
+    json_array_foreach(jobs, i, v) {
         ctl_print_job(v);
     }
-    if (json_array_size(ctl_print_list(result, "jobs")) == 0)
-        puts("no job: no worker is registered");
-    json_array_foreach(ctl_print_list(result, "drops"), i, v) {
-        printf("dropped, %s: %lld\n", sk_json_text(v, "reason"), sk_json_number(v, "packets"));
+    json_array_foreach(libra, i, v) {
+        ctl_print_libra_job(v);
     }
+    if (json_array_size(jobs) + json_array_size(libra) == 0)
+        puts("no job: no worker is registered");
+    ctl_print_job_drops(result, "drops", "");
+    ctl_print_job_drops(result, "libra_drops", " of Libra");
 }
 
 void ctl_print_masks(const json_t *result) {

@@ -375,7 +375,7 @@
             li.classList.toggle('straggler', Boolean(late));
             li.dataset.worker = w.worker;
             set(li.children[0], 'worker ' + w.worker);
-            set(li.children[1], w.ip + ', ' + port_name(w.port));
+            set(li.children[1], w.port === undefined ? w.ip : w.ip + ', ' + port_name(w.port));
             set(li.children[2], w.idle_ms === undefined ? 'never heard from' : w.idle_ms < 1000 ? 'sends' :
                 'silent for ' + seconds(w.idle_ms / 1000));
             set(li.children[3], w.missing && straggler ? few(w.missing, 'slot waits', 'slots wait') + ' for it' : '');

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "control/tor/tor.h"
 #include "control/watch/aggregators.h"
 #include "control/watch/alarms.h"
 #include "control/watch/http.h"
@@ -112,6 +113,8 @@ static void take_moment(struct run *r) {
     json_decref(held);
     if (r->libra)
         w->moment.libra = libra_s_list(r->libra);
+    else if (r->tor)
+        w->moment.libra = tor_libra(r->tor);
 }
 
 static void run_watch_read_metrics(struct run *r) {

@@ -260,10 +260,11 @@ static void top_data_read_job(const struct top_data *d, const json_t *before, co
     j->where = "";
     find_straggler(now, j);
     const char *alarm = j->oldest >= 0 ? "leaking-aggregator" : "stuck-job";
-    j->state = has_alarm(d->alarms, alarm, j->name) ? "stuck"
-               : j->packets > 0                     ? "running"
-               : j->waiting > 0                     ? "waiting"
-                                                    : "idle";
+    const bool alarms = strcmp(j->kind, "libra") != 0; // a job with its number may have one
+    j->state = alarms && has_alarm(d->alarms, alarm, j->name) ? "stuck"
+               : j->packets > 0                               ? "running"
+               : j->waiting > 0                               ? "waiting"
+                                                              : "idle";
 }
 
 // Jobs of SwitchML and ATP have numbers of their own.

@@ -293,7 +293,11 @@ static void job_line(struct top_page *p, const struct top_job *j) {
     else if (j->oldest >= 0)
         snprintf(text, sizeof text, "  aggregators of ATP, the oldest unused for %.1f s",
                  j->oldest);
-    if (j->has_straggler || j->oldest >= 0) {
+    else if (strcmp(j->kind, "libra") == 0)
+        snprintf(text, sizeof text, "  of Libra");
+    if (strcmp(j->kind, "libra") == 0) {
+        top_flow(p, TOP_DIM, 2, text);
+    } else if (j->has_straggler || j->oldest >= 0) {
         if (top_width(p, text) > p->width - p->column)
             top_line(p);
         top_flow(p, bad ? TOP_BAD : TOP_WARN, 2, text);

@@ -65,7 +65,7 @@
 //                                                     (state.h), in slices, each consistent; with
 //                                                     "whole": true all of it is, and traffic waits
 //                                                     meanwhile
-//   job             [job]                             aggregation jobs (jobs.h)
+//   job             [job]                             aggregation jobs by their numbers (jobs.h)
 //   watch                                             a snapshot of what changes by itself:
 //                                                     "clock" (ns), "program", "stats" and "ports"
 //                                                     as above, "jobs"

@@ -556,26 +556,44 @@ static json_t *state_jobs_drops_json(const struct view *v) {
     return list;
 }
 
+static void state_jobs_slots(struct view *v, int64_t job, json_t **jobs, json_t **drops) {
+    *jobs = json_array();
+    if (!find_objects(v)) {
+        *drops = json_array();
+        return;
+    }
+    sk_pauses_begin(v->pauses);
+    state_jobs_read(v);
+    *drops = state_jobs_drops_json(v);
+    for (size_t i = 0; i < v->n_jobs; i++)
+        if (job < 0 || v->jobs[i].number == (uint64_t)job)
+            json_array_append_new(*jobs, state_jobs_json(v, &v->jobs[i]));
+    sk_pauses_end(v->pauses);
+    free(v->jobs);
+}
+
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
                 struct sk_error *err) {
     struct view v = {.sw = sw, .err = err, .pauses = pauses, .now = now};
-    if (!find_objects(&v))
+    json_t *jobs, *drops, *libra_drops = NULL;
+    json_t *libra = sk_jobs_libra(sw, job, now, pauses, &libra_drops);
+    if (!libra && !find_objects(&v))
         return not_this_program(&v);
-    sk_pauses_begin(pauses);
-    state_jobs_read(&v);
-    json_t *jobs = json_array(), *drops = state_jobs_drops_json(&v);
-    for (size_t i = 0; i < v.n_jobs; i++)
-        if (job < 0 || v.jobs[i].number == (uint64_t)job)
-            json_array_append_new(jobs, state_jobs_json(&v, &v.jobs[i]));
-    sk_pauses_end(pauses);
-    free(v.jobs);
-    if (job >= 0 && json_array_size(jobs) == 0) {
+    state_jobs_slots(&v, job, &jobs, &drops);
+    if (job >= 0 && json_array_size(jobs) + json_array_size(libra) == 0) {
         json_decref(jobs);
         json_decref(drops);
+        json_decref(libra);
+        json_decref(libra_drops);
         sk_fail(err, "no worker is registered for job %lld", (long long)job);
         return NULL;
     }
-    return json_pack("{s:o, s:o}", "jobs", jobs, "drops", drops);
+    json_t *out = json_pack("{s:o, s:o}", "jobs", jobs, "drops", drops);
+    if (libra) {
+        json_object_set_new(out, "libra", libra);
+        json_object_set_new(out, "libra_drops", libra_drops);
+    }
+    return out;
 }
 
 static json_t *brief_json(const struct view *v, struct job *j) {
@@ -614,7 +632,11 @@ static json_t *state_jobs_list(struct sk_switch *sw, uint64_t now, struct sk_pau
 }
 
 json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
-    return state_jobs_list(sw, now, pauses, brief_json);
+    json_t *jobs = state_jobs_list(sw, now, pauses, brief_json),
+           *libra = sk_jobs_libra(sw, -1, now, pauses, NULL);
+    json_array_extend(jobs, libra);
+    json_decref(libra);
+    return jobs;
 }
 
 static json_t *map_json(const struct view *v, struct job *j) {

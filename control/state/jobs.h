@@ -6,8 +6,8 @@
 // gives the worker's bit, the job's size and its slots; two bitmaps, one per pool version, of the
 // workers whose part is in a slot; a count of the missing ones; a counter of drops by reason and,
 // if it has one, a counter of wrong checksums by replication id.
-// jobs.c has the names of these objects in one place. For other programs the result is one sentence
-// that says so.
+// jobs.c has the names of these objects in one place. Beside these, jobs of Libra (jobs_libra.c).
+// For other programs the result is one sentence that says so.
 #ifndef SILKEN_CONTROL_STATE_JOBS_H
 #define SILKEN_CONTROL_STATE_JOBS_H
 
@@ -20,7 +20,8 @@
 // "idle_ms"}], "size",
 // "first_slot", "slots",
 //   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
-//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago, at 'now' (ns) or
+//  "drops": [{"reason", "packets"}], and where the program has Libra "libra" and "libra_drops", as
+//  sk_jobs_libra() has them}. 'job' -1: all. "idle_ms" is how long ago, at 'now' (ns) or
 // the switch's clock if that is later, the worker's last packet came; absent when none did.
 // "wrong_checksums": packets of it that were taken though their IPv4 checksum is wrong; absent when
 // the program does not count them. Null after filling 'err'. With 'pauses' (pauses.h) packets go on
@@ -32,8 +33,16 @@ json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pause
 // above with
 // "missing": how many slots wait for it, "waits": how many wait, "wanted", "there": parts that
 // those want, and
-// have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
+// have, "fingerprint": a number that changes when one of those does}], and those of
+// sk_jobs_libra(). Empty for other programs.
 json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses);
+
+// Jobs of Libra: [{"name", "kind": "libra", "size", "epoch", "first_cell", "cells": of each
+// register, "workers": [{"worker", "ip", "packets", "repeated": that had been added before,
+// "idle_ms", "port": but for a ToR's, "server": it may collect}]}], of one or (-1) all; and what
+// was dropped, as above ('drops' may be null). Null: the program has no Libra.
+json_t *sk_jobs_libra(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
+                      json_t **drops);
 
 // The slots that wait, as a picture needs them: [{"name", "size", "first_slot", "slots", "waiting":
 // [[slot, version, present]..], "more"}], of which 'present' is a number with a bit for each worker

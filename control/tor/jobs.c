@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "control/tables/control.h"
 #include "control/tables/names.h"
 #include "control/tor/jobs_impl.h"
@@ -637,6 +638,29 @@ static bool forget_lost(struct jobs *all, const char *name) {
     return false;
 }
 
+static json_t *show_named(struct tor *t, const struct jobs *all, const json_t *request,
+                          struct sk_error *err) {
+    const char *name = json_string_value(json_object_get(request, "name"));
+    const size_t at = name ? tor_jobs_find(all, name) : all->n;
+    size_t i;
+    json_t *kept;
+    if (at < all->n)
+        return tor_jobs_json(t, all->list[at]);
+    json_array_foreach(all->lost, i, kept) {
+        const char *its = sk_json_text(json_object_get(kept, "request"), "name");
+        if (name && strcmp(its, name) == 0) {
+            sk_fail(err, "name: job '%.60s' is not admitted since the switch was started: %s", name,
+                    sk_json_text(kept, "why"));
+            return NULL;
+        }
+    }
+    if (name)
+        sk_fail(err, "name: there is no job '%.60s'", name);
+    else
+        sk_fail(err, "name: should be that of a job");
+    return NULL;
+}
+
 static json_t *remove_named(struct tor *t, struct jobs *all, json_t *request,
                             struct sk_error *err) {
     const char *name = json_string_value(json_object_get(request, "name"));
@@ -668,6 +692,8 @@ static json_t *tor_jobs_request(struct tor *t, void *state, const char *op, json
     struct jobs *all = state;
     if (strcmp(op, "job.list") == 0)
         return tor_jobs_list(t, all);
+    if (strcmp(op, "job.show") == 0)
+        return show_named(t, all, members, err);
     if (strcmp(op, "job.locate") == 0)
         return jobs_locate(t, members, err);
     if (strcmp(op, "job.remove") == 0)

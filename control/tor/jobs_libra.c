@@ -222,6 +222,34 @@ static json_int_t jobs_libra_repeated(struct tor *t, const struct jobs_host *mem
     return (json_int_t)sum.packets;
 }
 
+json_t *tor_libra(struct tor *t) {
+    const struct jobs *all = tor_jobs(t);
+    json_t *jobs = json_array();
+    struct sk_error ignored;
+    if (jobs_libra_supported(t, &ignored)) {
+        json_decref(jobs);
+        return NULL;
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        const struct jobs_job *job = all->list[i];
+        json_t *members = json_array(), *out;
+        if (job->protocol != JOBS_LIBRA) {
+            json_decref(members);
+            continue;
+        }
+        for (size_t k = 0; k < job->n_workers; k++)
+            json_array_append_new(members, json_pack("{s:I, s:I}", "packets",
+                                                     jobs_libra_packets(t, job, k), "repetitions",
+                                                     jobs_libra_repeated(t, &job->workers[k])));
+        out = json_pack("{s:s, s:i, s:i, s:o}", "name", job->name, "number", job->number, "epoch",
+                        job->epoch, "members", members);
+        if (job->hot)
+            json_object_set_new(out, "hot", json_integer(job->hot));
+        json_array_append_new(jobs, out);
+    }
+    return json_pack("{s:o}", "jobs", jobs);
+}
+
 void jobs_libra_json(struct tor *t, const struct jobs_job *job, json_t *out) {
     json_t *servers = json_object_get(out, "servers");
     json_object_set_new(out, "epoch", json_integer(job->epoch));

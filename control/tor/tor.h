@@ -137,5 +137,8 @@ void tor_run(struct tor *t, uint64_t now_ns);
 // sentence.
 json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now_ns,
                     struct sk_error *err);
+// The jobs of Libra, {"jobs": [{"name", "number", "epoch", "hot": if it is known, "members":
+// [{"packets", "repetitions"}]}]}, a new reference; null: the program has none.
+json_t *tor_libra(struct tor *t);
 
 #endif

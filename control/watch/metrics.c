@@ -293,6 +293,8 @@ static void put_worker(FILE *f, const struct sk_watch *w, const char *name, cons
                 continue;
             fprintf(f, "%s{", name);
             label(f, "job", sk_json_text(j, "name"));
+            putc(',', f);
+            label(f, "kind", sk_json_text(j, "kind"));
             fprintf(f, ",worker=\"%" PRIu64 "\"} ", metrics_number(worker, "worker"));
             if (milliseconds)
                 seconds(f, metrics_number(worker, key) * 1000000u);
@@ -324,6 +326,7 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
 
 // ---- Libra ----
 
+// What Libra_s counts a ToR's jobs do not have, nor all of them 'hot'.
 static void put_libra_job(FILE *f, const json_t *libra, const char *name, const char *type,
                           const char *help, const char *key) {
     size_t i;
@@ -331,6 +334,8 @@ static void put_libra_job(FILE *f, const json_t *libra, const char *name, const 
     metrics_family(f, name, type, help);
     json_array_foreach(json_object_get(libra, "jobs"), i, j) {
         const json_t *stats = json_object_get(j, "stats");
+        if (!json_object_get(stats, key) && !json_object_get(j, key))
+            continue;
         fprintf(f, "%s{", name);
         label(f, "job", sk_json_text(j, "name"));
         fprintf(f, "} %" PRIu64 "\n", metrics_number(json_object_get(stats, key) ? stats : j, key));
@@ -374,6 +379,8 @@ static void put_libra(FILE *f, const json_t *l) {
     for (size_t i = 0; i < sizeof of_jobs / sizeof *of_jobs; i++)
         put_libra_job(f, l, of_jobs[i].name, of_jobs[i].type, of_jobs[i].help, of_jobs[i].key);
     put_libra_members(f, l);
+    if (!json_object_get(l, "waiting"))
+        return; // there is no Libra_s
     metrics_count(f, "silken_libra_waiting", "gauge", "Copies and pushes that wait for an ack.",
                   metrics_number(l, "waiting"));
     metrics_count(f, "silken_libra_frames_total", "counter", "Frames from the switch to Libra_s.",

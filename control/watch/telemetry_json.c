@@ -200,10 +200,16 @@ static json_t *telemetry_json_jobs(const struct sk_watch *w) {
     return telemetry_json_ended(list, more);
 }
 
+// Workers of Libra miss nothing; those of others repeat nothing that is counted.
+static bool telemetry_json_has(const json_t *job, const char *of_worker) {
+    const json_t *first = json_array_get(json_object_get(job, "workers"), 0);
+    return strcmp(of_worker, "idle_ms") == 0 || !first || json_object_get(first, of_worker);
+}
+
 static json_t *telemetry_json_job(const json_t *j) {
     static const char *const of_job[] = {"size",  "slots", "waits",    "wanted",
                                          "there", "held",  "oldest_ms"};
-    static const char *const of_worker[] = {"worker", "packets", "missing", "idle_ms"};
+    static const char *const of_worker[] = {"worker", "packets", "missing", "repeated", "idle_ms"};
     json_t *o = json_object(), *workers = json_object_get(j, "workers"), *worker;
     for (size_t k = 0; k < sizeof of_job / sizeof *of_job; k++) {
         const json_t *v = json_object_get(j, of_job[k]);
@@ -214,6 +220,10 @@ static json_t *telemetry_json_job(const json_t *j) {
         json_t *list = json_array();
         char name[32];
         size_t i;
+        if (!telemetry_json_has(j, of_worker[k])) {
+            json_decref(list);
+            continue;
+        }
         json_array_foreach(workers, i, worker) { // from whom nothing came: as long ago as can be
             const json_t *v = json_object_get(worker, of_worker[k]);
             json_array_append_new(list, json_integer(v ? json_integer_value(v) : INT64_MAX));

@@ -63,7 +63,9 @@ struct sk_watch {
     struct sk_app_pool pools[SK_APP_POOLS];
     uint32_t pools_used[SK_APP_POOLS]; // cells
     json_t *jobs;                      // as sk_jobs_brief() has them
-    json_t *libra; // as Libra_s lists its jobs ("job.list"); null: there is none. Owned
+    // As Libra_s lists its jobs ("job.list"); or those of a ToR, whose members have "repetitions";
+    // null: there is none. Owned.
+    json_t *libra;
 };
 
 // Once for all moments: zeroed, or freed with sk_watch_free().

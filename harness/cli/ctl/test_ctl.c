@@ -327,9 +327,35 @@ static void test_jobs(void **state) {
     rig_free(r);
 }
 
+// Jobs of Libra are where the others are: what the control plane knows, and what the tables have.
+static void test_jobs_of_libra(void **state) {
+    struct rig *r = rig_new_with("p4/rack/with_libra.p4", 3, rack);
+    static const char shown[] =
+        "ads: Libra job 3, epoch 7, 1000 hot parameters, cells 0 to 99 of each register\n"
+        "  worker 0  10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02, 0 packets, 0 of "
+        "them added before\n";
+    (void)state;
+    PRINTS(r, 0, "no job: no worker is registered\n", "job");
+    PRINTS(r, 0, shown, "job", "add", "ads", "--protocol", "libra", "--workers", "web:10.0.10.2",
+           "--number", "3", "--epoch", "7", "--hot", "1000", "--cells", "100");
+    PRINTS(r, 0, shown, "job", "show", "ads");
+    PRINTS(r, 1, "silken ctl: name: there is no job 'none'\n", "job", "show", "none");
+    PRINTS(r, 0,
+           "job 3 of Libra: epoch 7, cells 0 to 99 of each register\n"
+           "  worker  0  10.0.10.2        packets 0, added before 0  no packet yet\n",
+           "job");
+    PRINTS(r, 0,
+           "job 3 of Libra: epoch 7, cells 0 to 99 of each register\n"
+           "  worker  0  10.0.10.2        packets 0, added before 0  no packet yet\n",
+           "job", "3");
+    PRINTS(r, 1, "silken ctl: no worker is registered for job 4\n", "job", "4");
+    rig_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_jobs_of_libra),
         cmocka_unit_test(test_links_and_vlans),
         cmocka_unit_test(test_macs),
         cmocka_unit_test(test_groups),

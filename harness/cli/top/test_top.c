@@ -29,7 +29,9 @@ static const char before_text[] =
     "10}}}]}],"
     " 'jobs': [{'name': '7', 'kind': 'switchml', 'size': 3, 'slots': 16, 'waits': 0, 'wanted': 0,"
     "           'there': 0, 'workers': [{'worker': 0, 'packets': 10}, {'worker': 1, 'packets': 10},"
-    "           {'worker': 2}]}]}";
+    "           {'worker': 2}]},"
+    "          {'name': '7', 'kind': 'libra', 'size': 1, 'workers': [{'worker': 0, 'packets': "
+    "1}]}]}";
 static const char now_text[] =
     "{'clock': 3000000000, 'program': '/a/tor.p4',"
     " 'alarms': [{'alarm': 'stuck-job', 'what': '7', 'text': 'job 7 waits', 'since': 2000000000}],"
@@ -50,7 +52,9 @@ static const char now_text[] =
     " 'jobs': [{'name': '7', 'kind': 'switchml', 'size': 3, 'slots': 16, 'waits': 4, 'wanted': 12,"
     "           'there': 6, 'workers': [{'worker': 0, 'packets': 14, 'idle_ms': 20, 'missing': 0},"
     "           {'worker': 1, 'packets': 12, 'idle_ms': 2500, 'missing': 2, 'ip': '10.0.0.2'},"
-    "           {'worker': 2, 'missing': 4, 'ip': '10.0.0.3'}]}]}";
+    "           {'worker': 2, 'missing': 4, 'ip': '10.0.0.3'}]},"
+    "          {'name': '7', 'kind': 'libra', 'size': 1, 'workers': [{'worker': 0, 'packets': "
+    "9}]}]}";
 #define NAME                                                                                       \
     "\\u001b]0;you\\u0007 \\u6f22\\u5b57-\\u00e9t\\u00e9-a-name-that-does-not-end-for-a-while"
 
@@ -143,6 +147,11 @@ static void test_jobs(void **state) {
     assert_true(j->has_straggler);
     assert_int_equal(j->straggler, 2); // four slots wait for it, two for worker 1
     assert_true(j->silent < 0);
+    // of Libra, with the same number: the alarm is not its
+    assert_string_equal(j[1].kind, "libra");
+    assert_string_equal(j[1].state, "running");
+    expect(j[1].packets, 4);
+    assert_false(j[1].has_straggler);
 }
 
 static void test_the_clock_must_go_on(void **state) {

@@ -75,6 +75,13 @@ class Live(unittest.TestCase):
         self.assertEqual(self.entries(), 2)
         status, said = add(self.switch, "ads", self.one)
         self.assertIn("cells 0 to 8191 ", said)
+        text = self.switch.ctl("job")[1]
+        self.assertIn("job 3 of Libra: epoch 7, cells 0 to 8191 of each register\n", text)
+        self.assertIn("job 4 of Libra: epoch 7, cells 8192 to 8291 of each register\n", text)
+        self.assertIn("  worker  1  port   2  10.0.0.2         packets 0, added before 0  no packet yet\n", text)
+        self.assertIn("  server, number  2  port   9  10.0.0.9         packets 0, added before 0  no packet yet", text)
+        top = json.loads(self.switch.ctl("--json", "top", "--once")[1])
+        self.assertEqual({(j["kind"], j["job"], j["workers"]) for j in top["jobs"]}, {("libra", "3", 3), ("libra", "4", 2)})
         listed = json.loads(self.switch.ctl("--json", "job", "list")[1])
         self.assertEqual({j["name"]: j["stats"]["copies"] for j in listed["jobs"]}, {"ads": 0, "more": 0})
         self.assertEqual(listed["waiting"], 0)

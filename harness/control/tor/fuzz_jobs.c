@@ -101,6 +101,16 @@ static size_t senders(const json_t *jobs) {
     return n;
 }
 
+// Whoever asks for one job gets what the list has of it.
+static void look_at_one(struct rig *r, const json_t *listed) {
+    json_t *name = json_pack("{s:O}", "name", json_object_get(listed, "name"));
+    json_t *shown = ask(r, "job.show", name), *libra = tor_libra(rig_tor(r));
+    must(json_equal(shown, listed));
+    json_decref(shown);
+    json_decref(name);
+    json_decref(libra);
+}
+
 static void look(struct rig *r) {
     json_t *list = ask_bare(r, "job.list"), *jobs = json_object_get(list, "jobs"), *o;
     json_t *wanted = ask_bare(r, "tor.wanted");
@@ -108,6 +118,7 @@ static void look(struct rig *r) {
     bool any = false;
     for (size_t a = 0; a < json_array_size(jobs); a++) {
         any |= json_is_true(json_object_get(json_array_get(jobs, a), "admitted"));
+        look_at_one(r, json_array_get(jobs, a));
         for (size_t b = 0; b < a; b++)
             look_at_two(json_array_get(jobs, a), json_array_get(jobs, b));
     }

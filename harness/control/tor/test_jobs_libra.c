@@ -492,6 +492,9 @@ static void test_a_restart_ends_it(void **state) {
     assert_int_equal(rig_events(r, "alarm"), 2);
     assert_non_null(strstr(rig_last_alarm(r), sentence));
     assert_int_equal(lost(r), 2);
+    assert_null(rig_request(r, "job.show", "{\"name\": \"mine\"}", &err));
+    assert_non_null(strstr(err.text, "job 'mine' is not admitted since the switch was started: "));
+    assert_non_null(strstr(err.text, sentence));
     for (unsigned i = 0; i < 2; i++) { // nobody listens there
         say(r, i ? &a : &c, LIBRA_PULL, 1, 5, 0);
         assert_int_equal(rig_take(r, i ? A : C, got), 42 + 28 + 144);

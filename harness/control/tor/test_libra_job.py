@@ -7,10 +7,12 @@ sums over a reload and over another program that has its registers; where they a
 program without Libra, it is not admitted, and says so. A recording of such a job replays to the same output."""
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..")]
 import tally  # noqa: E402
@@ -130,7 +132,10 @@ class LibraJob(unittest.TestCase):
     # ---- tests ----
 
     def test_beside_switchml(self):
-        self.start()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.metrics = s.getsockname()[1]
+        self.start(metrics={"listen": f"127.0.0.1:{self.metrics}"})
         # a job without enough cells for its layout gets nothing
         self.refused("the layout has 240000 parameters, which are 15000 cells in each register; the job has 4096", "job", "add",
                      "ads", "--protocol", "libra", "--layout", self.layout, "--workers", f"l0:{ip('l0')},l1:{ip('l1')}")
@@ -152,9 +157,37 @@ class LibraJob(unittest.TestCase):
         for worker in self.jobs()["ads"]["workers"]:
             self.assertGreater(worker["packets"], 100)
         print(self.ctl("job", "list"), flush=True)
+        self.seen()
         self.again()
         self.reloaded()
         self.verified(self.switchml())
+
+    def seen(self):
+        """What is shown of the job, with its name or its number, is what job list shows."""
+        ads = self.jobs()["ads"]
+        self.assertEqual(json.loads(self.ctl("--json", "job", "show", "ads")), ads)
+        packets, repeated = ([w[k] for w in ads["workers"]] for k in ("packets", "repeated"))
+        said = json.loads(self.ctl("--json", "job"))
+        self.assertEqual([j["name"] for j in said["libra"]], [str(NUMBER)])
+        self.assertEqual([w["packets"] for w in said["libra"][0]["workers"]], packets)
+        self.assertEqual([w["repeated"] for w in said["libra"][0]["workers"]], repeated)
+        self.assertEqual([w["ip"] for w in said["libra"][0]["workers"]], [ip("l0"), ip("l1")])
+        self.assertEqual([j["job"] for j in said["jobs"]], [1])
+        text = self.ctl("job")
+        self.assertIn(f"job {NUMBER} of Libra: epoch {EPOCH}, cells 0 to 16383 of each register\n", text)
+        self.assertRegex(text, rf"  worker  1  {ip('l1')} +packets {packets[1]}, added before {repeated[1]}  last [0-9.]+ s ago\n")
+        top = json.loads(self.ctl("--json", "top", "--once", "--view", "jobs"))
+        self.assertEqual({(j["kind"], j["job"], j["workers"]) for j in top["jobs"]},
+                         {("switchml", "1", 2), ("libra", str(NUMBER), 2)})
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=60) as page:
+            lines = page.read().decode().splitlines()
+        for line in [f'silken_libra_hot_parameters{{job="ads"}} {HOT}', f'silken_libra_epoch{{job="ads"}} {EPOCH}',
+                     f'silken_job_workers{{job="{NUMBER}",kind="libra"}} 2',
+                     *(f'silken_libra_repetitions_total{{job="ads",member="{i}"}} {n}' for i, n in enumerate(repeated)),
+                     *(f'silken_job_worker_packets_total{{job="{NUMBER}",kind="libra",worker="{i}"}} {n}'
+                       for i, n in enumerate(packets))]:
+            self.assertIn(line, lines)
+        self.assertFalse([line for line in lines if line.startswith("silken_libra_waiting")])
 
     def again(self):
         """The same keys from the first on: what is left of the job before would be in their sums."""

@@ -212,9 +212,9 @@ class Metrics(FolderCase):
         m = parse(self.get()[1])
         self.assertEqual(m["silken_job_workers"][1][(("job", "7"), ("kind", "switchml"))], 2)
         self.assertEqual(m["silken_job_waiting"][1][(("job", "7"), ("kind", "switchml"))], 0)
-        self.assertEqual(m["silken_job_worker_packets_total"][1][(("job", "7"), ("worker", "0"))], 0)
+        self.assertEqual(m["silken_job_worker_packets_total"][1][(("job", "7"), ("kind", "switchml"), ("worker", "0"))], 0)
         self.assertEqual(m["silken_job_worker_wrong_checksums_total"],
-                         ("counter", {(("job", "7"), ("worker", "0")): 0}))
+                         ("counter", {(("job", "7"), ("kind", "switchml"), ("worker", "0")): 0}))
         self.assertEqual(m["silken_job_worker_idle_seconds"][1], {})
 
     def test_where(self):
