@@ -34,7 +34,7 @@
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make comparison     every way to add up gradients on the networks of examples/compare (docs/comparison.md)
-#   make campaign   new seeds and fuzzing for as long as there is time, counted in docs/campaigns.csv (SECONDS=3600, WORDS)
+#   make campaign   new seeds and fuzzing for as long as there is time, counted in docs/campaigns.csv (SECONDS=3600, JOBS=1, WORDS)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make figures-switchml  the SwitchML paper's experiments in the simulator: docs/figures-switchml.md
 #   make figures-switchml-training  scaling factors and 16-bit floats in training: the same document
@@ -596,7 +596,7 @@ comparison-accuracy: $(BUILD)/bench/figures/numbers.so
 # ---- campaigns in pieces: docs/reliability.md ----
 campaign: $(BUILD)/silken $(BUILD)/.deps-tools
 	+$(MAKE) FUZZ=1 fuzzers
-	BUILD=$(BUILD) /usr/bin/python3 harness/campaign/campaign.py --seconds $(or $(SECONDS),3600) $(WORDS)
+	BUILD=$(BUILD) /usr/bin/python3 harness/campaign/campaign.py --seconds $(or $(SECONDS),3600) --jobs $(or $(JOBS),1) $(WORDS)
 .PHONY: campaign
 
 # ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns that take longer than anybody waits, in pieces, with a ledger (make campaign).
 
-    harness/campaign/campaign.py [--seconds N] [--ledger FILE] [WORD]...
+    harness/campaign/campaign.py [--seconds N] [--jobs N] [--ledger FILE] [WORD]...
     harness/campaign/campaign.py --report
 
 A campaign goes on for N seconds (3600), one piece after another: 500 seeds that no line of the ledger has of the scenario
 with the fewest runs, and 300 seconds of the fuzz target that is furthest from its goal (an hour for those that read the
 network, twenty minutes for others), by turns. Each piece is one line of docs/campaigns.csv, which is committed: day, commit,
 sim or fuzz, name, first and last seed, seconds, runs, and what was found ("nothing", or where it lies). Only a tree without
-changes counts: its commit says what was tried. WORDs choose: `sim`, `fuzz`, or parts of names.
+changes counts: its commit says what was tried. WORDs choose: `sim`, `fuzz`, or parts of names. --jobs: the
+seeds of a piece in N processes (1).
 
 --report prints the ledger's sums as the tables of docs/reliability.md.
 
@@ -107,12 +108,12 @@ def total(lines, kind, name, column):
     return sum(int(line[column]) for line in lines if (line["kind"], line["name"]) == (kind, name))
 
 
-def simulate(name, lines, seeds):
+def simulate(name, lines, seeds, jobs):
     """Of a scenario, seeds that no line has: (first, last, runs, what was found)."""
     first = 1 + max((int(line["to"]) for line in lines if (line["kind"], line["name"]) == ("sim", name)),
                     default=BEFORE)
     last = first + seeds - 1
-    done = subprocess.run([BUILD + "/silken", "sim", f"sim/scenarios/{name}.json", "--seeds", f"{first}..{last}", "--jobs", "1"],
+    done = subprocess.run([BUILD + "/silken", "sim", f"sim/scenarios/{name}.json", "--seeds", f"{first}..{last}", "--jobs", str(jobs)],
                           capture_output=True, text=True, check=False)
     said = (done.stdout + done.stderr).strip().splitlines() or ["nothing said"]
     ends = ENDS.search(said[-1])
@@ -131,7 +132,7 @@ def fuzz(name, seconds):
     return 0, "build/fuzz/" + name + ".log: " + (done.stdout.strip().splitlines() or ["nothing said"])[0]
 
 
-def step(turn, words, lines, seconds):
+def step(turn, words, lines, seconds, jobs):
     """One piece: a line of the ledger without its day and commit."""
     kinds = [word for word in words if word in ("sim", "fuzz")] or ["sim", "fuzz"]
     parts = [word for word in words if word not in ("sim", "fuzz")]
@@ -146,7 +147,7 @@ def step(turn, words, lines, seconds):
     begun = time.monotonic()
     if kinds[turn % len(kinds)] == "sim":
         name = min(all_["sim"], key=lambda one: total(lines, "sim", one, "runs"))
-        first, last, runs, found = simulate(name, lines, SEEDS if seconds > 60 else 20)
+        first, last, runs, found = simulate(name, lines, SEEDS if seconds > 60 else 20, jobs)
         kind = "sim"
     else:
         name = min(all_["fuzz"], key=lambda one: total(lines, "fuzz", one, "seconds") / goal(one))
@@ -157,12 +158,12 @@ def step(turn, words, lines, seconds):
             "found": found}
 
 
-def campaign(ledger, words, seconds):
+def campaign(ledger, words, seconds, jobs=1):
     until = time.monotonic() + seconds
     turn = 0
     while turn == 0 or time.monotonic() < until - 60: # no small pieces at the end
         commit = commit_of(ledger)
-        line = step(turn, words, ledger_read(ledger), until - time.monotonic())
+        line = step(turn, words, ledger_read(ledger), until - time.monotonic(), jobs)
         if commit != commit_of(ledger):
             raise Wrong("the tree became another while it was tried")
         ledger_add(ledger, {"day": datetime.date.today().isoformat(), "commit": commit, **line})
@@ -191,6 +192,7 @@ def report(ledger):
 def main():
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ledger", default=LEDGER)
     parser.add_argument("--report", action="store_true")
     parser.add_argument("words", nargs="*")
@@ -199,7 +201,7 @@ def main():
         if options.report:
             report(options.ledger)
             return 0
-        return campaign(options.ledger, options.words, options.seconds)
+        return campaign(options.ledger, options.words, options.seconds, options.jobs)
     except Wrong as wrong:
         print(f"campaign: error: {wrong}", file=sys.stderr)
         return 2

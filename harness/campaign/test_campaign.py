@@ -38,6 +38,19 @@ class Campaign(unittest.TestCase):
             self.assertEqual((int(line["from"]), int(line["to"])), expected)
             self.assertEqual((line["commit"], line["runs"], line["found"]), ("0123abcd", "20", "nothing"))
 
+    def test_a_piece_in_two_processes(self):
+        there, last = subprocess.run, []
+
+        def run(command, **how):
+            last[:] = command
+            return there(command, **how)
+
+        with mock.patch.object(campaign.subprocess, "run", run), \
+                mock.patch.object(campaign, "commit_of", return_value="0123abcd"), contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(campaign.campaign(self.ledger, ("sim", "switchml-faults"), 0.1, jobs=2), 0)
+        self.assertEqual(last[-2:], ["--jobs", "2"])
+        self.assertEqual(campaign.ledger_read(self.ledger)[-1]["runs"], "20")
+
     def test_the_least_tried_is_next(self):
         with open(self.ledger, "w", encoding="utf-8") as f:
             f.write(HEADER)
