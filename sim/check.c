@@ -49,8 +49,7 @@ void check_step(struct sim *s) {
 
 static bool has_register(const struct sk_switch *sw, const char *name) {
     struct sk_object object;
-    struct sk_error err;
-    return sk_find_object(sw, SK_REGISTER, name, &object, &err) >= 0;
+    return sk_has_object(sw, SK_REGISTER, name, &object);
 }
 
 // 0 when it cannot be read, too: then nobody owns it.

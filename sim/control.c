@@ -53,8 +53,7 @@ void control_wake(void *node, void *unused) {
 
 static bool has_table(struct sim_node *n, const char *name) {
     struct sk_object object;
-    struct sk_error err;
-    return sk_find_object(n->sw, SK_TABLE, name, &object, &err) >= 0;
+    return sk_has_object(n->sw, SK_TABLE, name, &object);
 }
 
 // Of jobs that have no sessions packets pass without. False: no job has any.

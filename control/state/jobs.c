@@ -10,6 +10,7 @@
 
 #define MAX_WAITING 256 // slots listed per job
 #define MAX_WORKERS 32
+#define OBJECT_NAME 512
 #define TSTAMP_MASK ((UINT64_C(1) << 48) - 1)
 
 // The names of everything this file looks at.
@@ -84,25 +85,30 @@ static json_t *not_this_program(struct view *v) {
 
 // Of the same program as the workers' table: another one in the switch may have such a counter,
 // too.
-static int state_jobs_find_counter(const struct view *v, const char *counter, struct sk_object *out,
-                                   struct sk_error *err) {
+static const char *state_jobs_beside(const struct view *v, const char *counter,
+                                     char name[OBJECT_NAME]) {
     const char *table = sk_object_name(&v->table);
     const size_t n = strlen(table) - strlen(WORKERS_TABLE);
-    char name[512];
-    snprintf(name, sizeof name, "%.*s%s", (int)n, table, counter);
-    return sk_find_object(v->sw, SK_COUNTER, name, out, err);
+    snprintf(name, OBJECT_NAME, "%.*s%s", (int)n, table, counter);
+    return name;
+}
+
+static bool state_jobs_find_counter(const struct view *v, const char *counter,
+                                    struct sk_object *out) {
+    char name[OBJECT_NAME];
+    return sk_has_object(v->sw, SK_COUNTER, state_jobs_beside(v, counter, name), out);
 }
 
 static bool find_objects(struct view *v) {
     if (sk_find_object(v->sw, SK_TABLE, WORKERS_TABLE, &v->table, v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[0], &v->bitmaps[0], v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[1], &v->bitmaps[1], v->err) ||
-        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) ||
-        state_jobs_find_counter(v, DROPS, &v->drops, v->err))
+        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err))
         return false;
-    struct sk_error ignored;
-    v->has_wrong_checksums =
-        state_jobs_find_counter(v, WRONG_CHECKSUMS, &v->wrong_checksums, &ignored) == 0;
+    char drops[OBJECT_NAME];
+    if (sk_find_object(v->sw, SK_COUNTER, state_jobs_beside(v, DROPS, drops), &v->drops, v->err))
+        return false;
+    v->has_wrong_checksums = state_jobs_find_counter(v, WRONG_CHECKSUMS, &v->wrong_checksums);
     v->desc = v->table.desc->tables[v->table.index];
     int action = sk_find_action(v->desc, ADMIT_ACTION, v->err);
     if (action < 0)
@@ -112,7 +118,7 @@ static bool find_objects(struct view *v) {
     v->missing_word =
         d->words == 2 && d->word_names[1] && strcmp(d->word_names[1], TALLY_MISSING) == 0;
     v->versions = d->size / 2;
-    v->has_writers = sk_find_object(v->sw, SK_TABLE, WRITERS_TABLE, &v->writers, &ignored) == 0;
+    v->has_writers = sk_has_object(v->sw, SK_TABLE, WRITERS_TABLE, &v->writers);
     return true;
 }
 

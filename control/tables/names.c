@@ -57,12 +57,15 @@ static bool plain_spelling(const char *in, char *out, size_t size) {
     return true;
 }
 
-static bool control_names_equal(const char *full, const char *name) {
-    return strcmp(full, name) == 0;
+// Whether plain_spelling() changes anything.
+static bool control_names_is_plain(const char *name) {
+    return !strchr(name, '[') && !strstr(name, ".isValid()");
 }
 
 static bool matches_respelled(const char *full, const char *name) {
     char plain_full[512], plain_name[512];
+    if (control_names_is_plain(full) && control_names_is_plain(name))
+        return sk_name_matches(full, name); // nearly always: programs look for names at run time
     return plain_spelling(full, plain_full, sizeof plain_full) &&
            plain_spelling(name, plain_name, sizeof plain_name) &&
            sk_name_matches(plain_full, plain_name);
@@ -90,19 +93,50 @@ static void list_name(struct listing *l, const char *name) {
     l->used += (size_t)n;
 }
 
-static size_t control_names_search(const struct sk_name_list *names, const char *name,
-                                   bool (*matches)(const char *full, const char *name),
-                                   size_t *found, struct listing *candidates) {
-    size_t n = 0;
+typedef bool control_names_way(const char *full, const char *name);
+
+static bool control_names_equal(const char *full, const char *name) {
+    return strcmp(full, name) == 0;
+}
+
+struct hits {
+    size_t n, first;
+};
+
+static void control_names_hit(struct hits *h, size_t i) {
+    if (h->n++ == 0)
+        h->first = i;
+}
+
+static int control_names_ambiguous(const struct sk_name_list *names, const char *name,
+                                   control_names_way *matches, struct sk_error *err) {
+    struct listing candidates = {0};
+    for (size_t i = 0; i < names->n; i++)
+        if (matches(names->at(names->list, i), name))
+            list_name(&candidates, names->at(names->list, i));
+    return sk_fail(err, "%s name '%s' is ambiguous: %s", names->what, name, candidates.text);
+}
+
+// The first of three ways in which some name matches: as a whole, as a suffix, in another spelling.
+// A whole one is a suffix, too. Null: none matches.
+static control_names_way *control_names_search(const struct sk_name_list *names, const char *name,
+                                               struct hits *found) {
+    struct hits whole = {0}, suffix = {0};
     for (size_t i = 0; i < names->n; i++) {
         const char *full = names->at(names->list, i);
-        if (!matches(full, name))
+        if (!sk_name_matches(full, name))
             continue;
-        if (n++ == 0)
-            *found = i;
-        list_name(candidates, full);
+        control_names_hit(&suffix, i);
+        if (control_names_equal(full, name))
+            control_names_hit(&whole, i);
     }
-    return n;
+    *found = whole.n ? whole : suffix;
+    if (found->n)
+        return whole.n ? control_names_equal : sk_name_matches;
+    for (size_t i = 0; i < names->n; i++)
+        if (matches_respelled(names->at(names->list, i), name))
+            control_names_hit(found, i);
+    return found->n ? matches_respelled : NULL;
 }
 
 static int not_found(const struct sk_name_list *names, const char *name, struct sk_error *err) {
@@ -115,19 +149,11 @@ static int not_found(const struct sk_name_list *names, const char *name, struct 
 }
 
 int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_error *err) {
-    bool (*const ways[])(const char *, const char *) = {control_names_equal, sk_name_matches,
-                                                        matches_respelled};
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        struct listing candidates = {0};
-        size_t found = 0;
-        size_t n = control_names_search(names, name, ways[w], &found, &candidates);
-        if (n == 1)
-            return (int)found;
-        if (n > 1)
-            return sk_fail(err, "%s name '%s' is ambiguous: %s", names->what, name,
-                           candidates.text);
-    }
-    return not_found(names, name, err);
+    struct hits found;
+    control_names_way *way = control_names_search(names, name, &found);
+    if (!way)
+        return not_found(names, name, err);
+    return found.n == 1 ? (int)found.first : control_names_ambiguous(names, name, way, err);
 }
 
 // ---- objects ----
@@ -228,17 +254,32 @@ static int control_names_other_kind(const struct sk_switch *sw, enum sk_object_k
     return rc;
 }
 
+static struct sk_name_list control_names_objects(const struct objects *objects) {
+    struct sk_object o;
+    struct sk_name_list names = {kind_names[objects->kind], 0, object_name_at, objects};
+    while (sk_object_at(objects->sw, objects->kind, names.n, &o))
+        names.n++;
+    return names;
+}
+
 int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object, struct sk_error *err) {
-    struct objects objects = {sw, kind};
-    struct sk_name_list names = {kind_names[kind], 0, object_name_at, &objects};
-    while (sk_object_at(sw, kind, names.n, object))
-        names.n++;
+    const struct objects objects = {sw, kind};
+    const struct sk_name_list names = control_names_objects(&objects);
     int i = sk_find_name(&names, name, err);
     if (i < 0)
         return control_names_other_kind(sw, kind, name, i, err);
     sk_object_at(sw, kind, (size_t)i, object);
     return 0;
+}
+
+bool sk_has_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
+                   struct sk_object *object) {
+    const struct objects objects = {sw, kind};
+    const struct sk_name_list names = control_names_objects(&objects);
+    struct hits found;
+    return control_names_search(&names, name, &found) && found.n == 1 &&
+           sk_object_at(sw, kind, found.first, object);
 }
 
 bool sk_object_in_pipe(const struct sk_switch *sw, const struct sk_object *o, unsigned pipe) {

@@ -46,6 +46,9 @@ struct sk_object {
 };
 int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object, struct sk_error *err);
+// The same for who asks often, and needs no sentence: false when there is none, or more than one.
+bool sk_has_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
+                   struct sk_object *object);
 const char *sk_object_name(const struct sk_object *object);
 // The pipes that have it: all (-1), or the one asked for.
 struct sk_pipe_list {

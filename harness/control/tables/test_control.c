@@ -161,6 +161,22 @@ static void test_names(void **state) {
                 "no table 'Ingress.count'; 'pipe.Ingress.count' is a register");
 }
 
+// The same without a sentence.
+static void test_names_asked_often(void **state) {
+    const struct bench *b = *state;
+    struct sk_object o;
+    assert_true(sk_has_object(b->sw, SK_TABLE, "pipe.Ingress.acl", &o));
+    assert_int_equal(o.index, 1);
+    assert_true(sk_has_object(b->sw, SK_TABLE, "Egress.acl", &o));
+    assert_int_equal(o.index, 4);
+    assert_false(sk_has_object(b->sw, SK_TABLE, "acl", &o)); // two
+    assert_false(sk_has_object(b->sw, SK_TABLE, "cl", &o));
+    assert_false(sk_has_object(b->sw, SK_TABLE, "", &o));
+    assert_false(sk_has_object(b->sw, SK_REGISTER, "acl", &o)); // a table
+    assert_true(sk_has_object(b->sw, SK_REGISTER, "count", &o));
+    assert_int_equal(o.kind, SK_REGISTER);
+}
+
 static void test_spellings(void **state) {
     struct bench *b = *state;
     struct sk_error err = {""};
@@ -317,9 +333,9 @@ static void test_value_sets(void **state) {
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_entry_life),      T(test_one_pipe),   T(test_names),          T(test_spellings),
-        T(test_entries_refused), T(test_full),       T(test_default_action), T(test_registers),
-        T(test_counters),        T(test_value_sets),
+        T(test_entry_life), T(test_one_pipe),        T(test_names),      T(test_names_asked_often),
+        T(test_spellings),  T(test_entries_refused), T(test_full),       T(test_default_action),
+        T(test_registers),  T(test_counters),        T(test_value_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
