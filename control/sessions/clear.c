@@ -26,8 +26,7 @@ static void clear_pause(const struct sessions_switch *s, bool on) {
 }
 
 static bool clear_find(const struct sessions_switch *s, const char *name, struct sk_object *o) {
-    struct sk_error ignored;
-    return sk_find_object(s->sw, SK_REGISTER, name, o, &ignored) == 0;
+    return sk_has_object(s->sw, SK_REGISTER, name, o);
 }
 
 static uint32_t clear_size(const struct sessions_switch *s, const char *name) {
@@ -43,14 +42,12 @@ static uint32_t clear_quarters(const struct sessions_switch *s) {
 
 bool sessions_are_halves(const struct sessions_switch *s) {
     struct sk_object o;
-    struct sk_error ignored;
-    return sk_find_object(s->sw, SK_TABLE, HALVES_TABLE, &o, &ignored) == 0;
+    return sk_has_object(s->sw, SK_TABLE, HALVES_TABLE, &o);
 }
 
 bool sessions_are_roce(const struct sessions_switch *s) {
     struct sk_object o;
-    struct sk_error ignored;
-    return sk_find_object(s->sw, SK_TABLE, ROCE_TABLE, &o, &ignored) == 0;
+    return sk_has_object(s->sw, SK_TABLE, ROCE_TABLE, &o);
 }
 
 bool sessions_are_levels(const struct sessions_switch *s) {
@@ -75,22 +72,23 @@ static void clear_cell(const struct sessions_switch *s, const struct sk_object *
         o->desc->register_write(sk_switch_pipe(s->sw, pipe), o->index, index, word, 0);
 }
 
-typedef bool clear_choice(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
-                          uint64_t index, unsigned job);
+static void clear_in_all_pipes(const struct sessions_switch *s, const struct sk_object *o,
+                               uint64_t index) {
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(s->sw, o, pipe))
+            clear_cell(s, o, pipe, index);
+}
 
-// Cells of a register in all pipes; 'which': those of them that it says, null: all.
+// Cells of a register in all pipes.
 static void clear_cells(const struct sessions_switch *s, const char *name, uint64_t first,
-                        uint64_t count, clear_choice *which, unsigned job) {
+                        uint64_t count) {
     struct sk_object o;
     if (!clear_find(s, name, &o))
         return;
     for (uint64_t i = 0; i < count; i++) {
         if (i % CELLS_IN_A_PAUSE == 0)
             clear_pause(s, true);
-        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-            if (sk_object_in_pipe(s->sw, &o, pipe) &&
-                (!which || which(s, &o, pipe, first + i, job)))
-                clear_cell(s, &o, pipe, first + i);
+        clear_in_all_pipes(s, &o, first + i);
         if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
             clear_pause(s, false);
     }
@@ -101,43 +99,52 @@ void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint3
     const bool roce = sessions_are_roce(s);
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned q = 0; q < quarters; q++)
-            clear_cells(s, slot_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
+            clear_cells(s, slot_registers[i], (uint64_t)q * slots + first, count);
         if (roce)
-            clear_cells(s, cell_registers[i], 2 * (uint64_t)first, 2 * (uint64_t)count, NULL, 0);
+            clear_cells(s, cell_registers[i], 2 * (uint64_t)first, 2 * (uint64_t)count);
         for (unsigned q = 0; !roce && q < 2 * quarters; q++) // of both versions
-            clear_cells(s, cell_registers[i], (uint64_t)q * slots + first, count, NULL, 0);
+            clear_cells(s, cell_registers[i], (uint64_t)q * slots + first, count);
     }
 }
 
 void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first, uint32_t count) {
-    clear_cells(s, OWNERS, first, count, NULL, 0);
+    clear_cells(s, OWNERS, first, count);
+}
+
+static uint32_t clear_fragment_word(const struct sk_register_desc *d) {
+    for (uint32_t i = 0; i < d->words; i++)
+        if (d->word_names[i] && sk_name_matches(d->word_names[i], OWNER_FRAGMENT))
+            return i;
+    return 0;
 }
 
 // The job is in the upper eight bits of the owner's fragment, of which the first says that it is
 // locked.
-static bool clear_is_of(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
-                        uint64_t index, unsigned job) {
-    const struct sk_register_desc *d = &o->desc->registers[o->index];
-    uint32_t word = 0;
-    for (uint32_t i = 0; i < d->words; i++)
-        if (d->word_names[i] && sk_name_matches(d->word_names[i], OWNER_FRAGMENT))
-            word = i;
-    return (o->desc->register_read(sk_switch_pipe(s->sw, pipe), o->index, index, word) >> 24 &
-            0x7f) == job;
+static void clear_job_in_pipe(const struct sessions_switch *s, const struct sk_object *o,
+                              unsigned pipe, unsigned job, uint64_t first, uint64_t end) {
+    struct sk_pipe *state = sk_switch_pipe(s->sw, pipe);
+    const uint32_t word = clear_fragment_word(&o->desc->registers[o->index]);
+    for (uint64_t i = first; i < end; i++)
+        if ((o->desc->register_read(state, o->index, i, word) >> 24 & 0x7f) == job)
+            clear_cell(s, o, pipe, i);
 }
 
 void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job) {
-    clear_cells(s, OWNERS, 0, sessions_aggregators(s), clear_is_of, job);
+    struct sk_object o;
+    const uint64_t count = sessions_aggregators(s);
+    if (!clear_find(s, OWNERS, &o))
+        return;
+    for (uint64_t first = 0, end; first < count; first = end) {
+        end = first + CELLS_IN_A_PAUSE < count ? first + CELLS_IN_A_PAUSE : count;
+        clear_pause(s, true);
+        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+            if (sk_object_in_pipe(s->sw, &o, pipe))
+                clear_job_in_pipe(s, &o, pipe, job, first, end);
+        clear_pause(s, false);
+    }
 }
 
 // ---- Libra ----
-
-static void clear_in_all_pipes(const struct sessions_switch *s, const struct sk_object *o,
-                               uint64_t index) {
-    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (sk_object_in_pipe(s->sw, o, pipe))
-            clear_cell(s, o, pipe, index);
-}
 
 // Register r of 16. Where floats are added, lanes take turns: lane r mod 2 has it.
 static bool clear_find_cells(const struct sessions_switch *s, unsigned r, struct sk_object *o) {
@@ -173,8 +180,8 @@ void sessions_clear_cells(const struct sessions_switch *s, uint32_t first, uint3
 }
 
 void sessions_clear_record(const struct sessions_switch *s, uint32_t worker) {
-    clear_cells(s, RECORDS, (uint64_t)worker * WINDOW, WINDOW, NULL, 0);
-    clear_cells(s, RESTS, (uint64_t)worker * WINDOW, WINDOW, NULL, 0);
+    clear_cells(s, RECORDS, (uint64_t)worker * WINDOW, WINDOW);
+    clear_cells(s, RESTS, (uint64_t)worker * WINDOW, WINDOW);
 }
 
 // A record is twice the sequence number of the push, and 1 when it is done. Where integers are

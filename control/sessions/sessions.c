@@ -30,6 +30,7 @@ struct sessions {
     uint64_t not_before;
     unsigned last; // number of SwitchML's last session
     struct job *switchml_jobs[SK_JOB_NUMBERS], *atp_jobs[ATP_JOBS];
+    unsigned switchml_end, atp_end; // no job from this number on has ever been heard of
 };
 
 static void sessions_pause(const struct sessions *s, bool on) {
@@ -316,6 +317,7 @@ static struct job *switchml_job(struct sessions *s, unsigned number,
         return *at;
     sessions_free_job(*at);
     *at = new_job();
+    s->switchml_end = number < s->switchml_end ? s->switchml_end : number + 1;
     (*at)->as = *w;
     sessions_job_init(&(*at)->sessions, &job_ops, s, number, &config);
     return *at;
@@ -325,6 +327,7 @@ static struct job *atp_job(struct sessions *s, unsigned number) {
     struct job **at = &s->atp_jobs[number];
     if (!*at) {
         *at = new_job();
+        s->atp_end = number < s->atp_end ? s->atp_end : number + 1;
         sessions_job_init(&(*at)->sessions, &job_ops, s, number, NULL);
     }
     return *at;
@@ -411,10 +414,10 @@ void sessions_follow(struct sessions *s, const uint8_t *frame, uint32_t length) 
 }
 
 void sessions_run(struct sessions *s, uint64_t now) {
-    for (unsigned i = 0; *s->switchml && i < SK_JOB_NUMBERS; i++)
+    for (unsigned i = 0; *s->switchml && i < s->switchml_end; i++)
         if (s->switchml_jobs[i])
             sessions_job_run(&s->switchml_jobs[i]->sessions, now);
-    for (unsigned i = 0; *s->atp && i < ATP_JOBS; i++)
+    for (unsigned i = 0; *s->atp && i < s->atp_end; i++)
         if (s->atp_jobs[i])
             sessions_job_run(&s->atp_jobs[i]->sessions, now);
 }
