@@ -6,18 +6,29 @@
 
 #include "stages/state.h"
 
-static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
+#define CARVED 64u // at a time
+
+// Packets that were never used become free, when none else is. A pool that is large enough for the
+// worst case costs no more than what is in use at the same time.
+static void pool_carve(struct sk_pool *pool) {
+    const uint32_t first = pool->n_carved, left = pool->n_packets - first;
+    pool->n_carved += left < CARVED ? left : CARVED;
     // Last packet first, so that the first ones taken lie at the start of the memory.
-    for (uint32_t i = n_packets; i-- > 0;) {
+    for (uint32_t i = pool->n_carved; i-- > first;) {
         struct sk_packet *p = &pool->packets[i];
-        p->buf = pool->memory + (size_t)i * cap;
-        p->cap = cap;
+        p->buf = pool->memory + (size_t)i * pool->cap;
+        p->cap = pool->cap;
         p->pool = pool;
         p->next = pool->free;
         pool->free = p;
     }
-    pool->n_free = n_packets;
-    pool->cap = cap;
+}
+
+struct sk_packet *sk_pool_take_other(struct sk_pool *pool) {
+    if (pool->n_carved == pool->n_packets)
+        return sk_pool_take_host(pool);
+    pool_carve(pool);
+    return sk_pool_take(pool);
 }
 
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
@@ -32,7 +43,8 @@ struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
         sk_pool_free(pool);
         return NULL;
     }
-    carve(pool, n_packets, cap);
+    pool->n_packets = pool->n_free = n_packets;
+    pool->cap = cap;
     return pool;
 }
 

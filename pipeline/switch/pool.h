@@ -60,13 +60,14 @@ struct sk_buffers {
 
 struct sk_pool {
     struct sk_packet *free;
-    uint32_t n_free;
+    uint32_t n_free;                  // with those that were never used
     const struct sk_buffers *buffers; // null: its own
     int64_t in_use;                   // of somebody else's: taken or adopted, not put back
     struct sk_packet *guest;          // or null
     struct sk_packet *host;           // for the next guest: the packet of the last, or null
     uint8_t *guest_buf;               // that packet's own buffer
     uint32_t cap;                     // of its own
+    uint32_t n_packets, n_carved;     // its own; of them those that were in the list once
     struct sk_packet *packets;
     uint8_t *memory;
 };
@@ -103,6 +104,8 @@ static inline void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
 // The packet that is there for the next guest, as any other; null when there is none, or has a
 // guest.
 struct sk_packet *sk_pool_take_host(struct sk_pool *pool);
+// Of a pool whose list is empty, with buffers of its own: one that was never used, or the host.
+struct sk_packet *sk_pool_take_other(struct sk_pool *pool);
 // A buffer for another pool: with whatever it had in it, its pool is to be set.
 static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
     struct sk_packet *p = pool->free;
@@ -111,7 +114,7 @@ static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
         pool->n_free--;
         return p;
     }
-    return pool->buffers ? pool->buffers->get(pool->buffers->aux) : sk_pool_take_host(pool);
+    return pool->buffers ? pool->buffers->get(pool->buffers->aux) : sk_pool_take_other(pool);
 }
 // An empty packet (length 0, without a past), or null when none is free.
 static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
