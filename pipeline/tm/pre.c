@@ -40,7 +40,7 @@ void sk_pre_free(struct sk_pre *pre) {
         pre_node_free(pre->nodes[i]);
     for (size_t i = 0; i < pre->n_ecmps; i++)
         free(pre->ecmps[i]);
-    for (size_t i = 0; i < PRE_GROUPS; i++)
+    for (size_t i = 0; i < pre->end_of_groups; i++)
         group_free(pre->groups[i]);
     for (size_t i = 0; i < SK_PRE_LAGS; i++)
         free(pre->lags[i].ports);
@@ -147,7 +147,7 @@ static void flatten(struct group *g) {
 }
 
 static void flatten_all(struct sk_pre *pre) {
-    for (size_t i = 0; i < PRE_GROUPS; i++)
+    for (size_t i = 0; i < pre->end_of_groups; i++)
         if (pre->groups[i])
             flatten(pre->groups[i]);
 }
@@ -387,6 +387,8 @@ int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member 
     group_free(pre->groups[mgid]);
     flatten(g);
     pre->groups[mgid] = g;
+    if (mgid >= pre->end_of_groups)
+        pre->end_of_groups = mgid + 1u;
     return 0;
 }
 
@@ -493,7 +495,7 @@ void pre_groups_each(const struct sk_pre *pre,
                      bool (*fn)(void *aux, uint16_t mgid, const struct sk_pre_member *members,
                                 size_t n_members),
                      void *aux) {
-    for (uint32_t id = 0; id < PRE_GROUPS; id++) {
+    for (uint32_t id = 0; id < pre->end_of_groups; id++) {
         const struct group *g = pre->groups[id];
         if (!g)
             continue;

@@ -366,6 +366,8 @@ static unsigned ready_from(const struct port_queue *q, unsigned qid) {
 // When the port's next packet leaves.
 static uint64_t due(const struct port_queue *q) {
     uint64_t there = UINT64_MAX;
+    if (!(q->busy[0] | q->busy[1])) // asked before and after each packet of each port
+        return there;
     EACH_READY(q, i)
     if (q->queues[i].waiting.first->enq_tstamp < there)
         there = q->queues[i].waiting.first->enq_tstamp;
