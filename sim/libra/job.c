@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
 // Coprime to every number of parameters that a scenario may say: a prime above them.
 #define SPREAD UINT64_C(2654435761)
+#define KEPT   (UINT64_C(1) << 20) // ranks, at most
 
 struct lsim_job *lsim_job_numbered(const struct sim *s, uint32_t i) {
     return &s->libra->jobs[i];
@@ -38,9 +40,21 @@ static double lsim_job_uniform(void *random) {
     return ((double)(sim_random_next(random) >> 11) + 0.5) * 0x1p-53;
 }
 
-size_t lsim_ranks(const struct lsim_job *j, uint32_t worker, uint32_t batch, uint64_t *ranks) {
+static size_t lsim_job_draw_ranks(const struct lsim_job *j, uint32_t worker, uint32_t batch,
+                                  uint64_t *ranks) {
     struct sim_random r = sim_random_of(j->value_seed ^ ((uint64_t)worker << 32 | batch), "batch");
     return zipf_batch(&j->zipf, j->as->draws, lsim_job_uniform, &r, ranks);
+}
+
+size_t lsim_ranks(const struct lsim_job *j, uint32_t worker, uint32_t batch, uint64_t *ranks) {
+    if (!j->ranks)
+        return lsim_job_draw_ranks(j, worker, batch, ranks);
+    const size_t number = (size_t)worker * j->n_batches + batch;
+    uint64_t *kept = j->ranks + number * j->as->draws;
+    if (j->n_ranks[number] == 0)
+        j->n_ranks[number] = (uint32_t)lsim_job_draw_ranks(j, worker, batch, kept);
+    memcpy(ranks, kept, j->n_ranks[number] * sizeof *ranks);
+    return j->n_ranks[number];
 }
 
 static uint64_t lsim_job_mix(const struct lsim_job *j, uint32_t worker, uint32_t batch,
@@ -229,6 +243,14 @@ static void lsim_job_choose_workers(struct lsim_job *j) {
     }
 }
 
+static void lsim_job_keep_ranks(struct lsim_job *j) {
+    const uint64_t batches = (uint64_t)j->n_workers * j->n_batches;
+    if (batches == 0 || j->as->draws > KEPT / batches)
+        return;
+    j->ranks = lsim_job_memory(batches * j->as->draws, sizeof *j->ranks);
+    j->n_ranks = lsim_job_memory(batches, sizeof *j->n_ranks);
+}
+
 static int lsim_job_layout(struct lsim_job *j, struct sk_error *err) {
     uint64_t *keys = lsim_job_memory(j->as->hot, sizeof *keys);
     for (uint32_t r = 0; r < j->as->hot; r++)
@@ -250,6 +272,7 @@ static int lsim_job_make(struct sim *s, uint32_t i, struct sk_error *err) {
     j->lost_from = j->lost_to = LSIM_NEVER;
     lsim_job_draw(j);
     lsim_job_choose_workers(j);
+    lsim_job_keep_ranks(j);
     j->n_servers = (uint32_t)j->as->n_servers;
     j->tagged = !j->as->floats && j->n_workers <= LSIM_TAGS && j->n_batches < 1u << LSIM_TAG_BITS;
     j->at = j->as->at == SCN_NONE ? switch_of(s, j->workers[0].station) : j->as->at;
@@ -310,6 +333,8 @@ static void lsim_job_clear(struct lsim_job *j) {
         json_decref(j->workers[w].times);
     }
     free(j->workers);
+    free(j->ranks);
+    free(j->n_ranks);
     libra_layout_clear(&j->layout);
 }
 

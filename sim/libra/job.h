@@ -87,6 +87,8 @@ struct lsim_job {
     bool added;    // to Libra_s, or admitted by entries, once
     uint32_t here; // the switch that has it; SCN_NONE: none
     uint64_t value_seed, start_ns;
+    uint64_t *ranks; // of all batches, which are asked for again and again; null: too many to keep
+    uint32_t *n_ranks; // of each; 0: not drawn yet
     uint32_t window, window_max;
     uint64_t rto_initial, rto_min, rto_max, hard_limit;
     // Pushes to the switch that were acknowledged in this time may be lost: (from, to].

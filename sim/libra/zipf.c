@@ -13,8 +13,8 @@ static double zipf_area_to(double area, double s) { // the x to which it is
 }
 
 // From the area under the curve, half a rank to both sides; then what is too much goes.
-uint64_t zipf_draw(const struct zipf *z, zipf_uniform *uniform, void *aux) {
-    const double low = zipf_area(0.5, z->s), high = zipf_area(z->n + 0.5, z->s);
+static uint64_t zipf_draw_of(const struct zipf *z, double low, double high, zipf_uniform *uniform,
+                             void *aux) {
     for (;;) {
         const double u = low + uniform(aux) * (high - low), x = zipf_area_to(u, z->s);
         const double k = floor(x + 0.5);
@@ -27,6 +27,10 @@ uint64_t zipf_draw(const struct zipf *z, zipf_uniform *uniform, void *aux) {
     }
 }
 
+uint64_t zipf_draw(const struct zipf *z, zipf_uniform *uniform, void *aux) {
+    return zipf_draw_of(z, zipf_area(0.5, z->s), zipf_area(z->n + 0.5, z->s), uniform, aux);
+}
+
 static int zipf_by_rank(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -34,9 +38,10 @@ static int zipf_by_rank(const void *a, const void *b) {
 
 size_t zipf_batch(const struct zipf *z, size_t draws, zipf_uniform *uniform, void *aux,
                   uint64_t *keys) {
+    const double low = zipf_area(0.5, z->s), high = zipf_area(z->n + 0.5, z->s);
     size_t n = 0;
     for (size_t i = 0; i < draws; i++)
-        keys[i] = zipf_draw(z, uniform, aux);
+        keys[i] = zipf_draw_of(z, low, high, uniform, aux);
     qsort(keys, draws, sizeof *keys, zipf_by_rank);
     for (size_t i = 0; i < draws; i++)
         if (i == 0 || keys[i] != keys[i - 1])
