@@ -39,16 +39,15 @@ void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, si
                  uint32_t *out) {
     const uint64_t seed = seed_of(job, tensor, worker);
     const uint32_t mask = sim_values_mask_of(job);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = sim_values_bits_of(seed, i);
-        if (job->as->work.floats) {
-            const float real = real_of(job, bits);
-            memcpy(&out[i], &real, sizeof real);
-        } else {
-            // both signs, when not all bits are wanted
-            out[i] = mask == UINT32_MAX ? bits : (bits & mask) - (mask + 1) / 2;
-        }
+    const uint32_t half = mask == UINT32_MAX ? 0 : (mask + 1) / 2; // both signs
+    for (size_t i = 0; i < count; i++)
+        out[i] = sim_values_bits_of(seed, i);
+    for (size_t i = 0; i < count && job->as->work.floats; i++) {
+        const float real = real_of(job, out[i]);
+        memcpy(&out[i], &real, sizeof real);
     }
+    for (size_t i = 0; i < count && !job->as->work.floats; i++)
+        out[i] = (out[i] & mask) - half;
 }
 
 // Of all tensors of a job with collective operations; the same at all workers.
@@ -83,14 +82,13 @@ void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who) 
         if (!sim_values_adds(t, w))
             continue;
         values_fill(job, t->number, who[w], t->count, one);
-        for (size_t i = 0; i < t->count; i++) {
+        for (size_t i = 0; i < t->count && t->reals; i++) {
             float real;
             memcpy(&real, &one[i], sizeof real);
-            if (t->reals)
-                t->reals[i] += real;
-            else
-                t->sums[i] += one[i];
+            t->reals[i] += real;
         }
+        for (size_t i = 0; i < t->count && t->sums; i++)
+            t->sums[i] += one[i];
     }
     free(one);
 }
