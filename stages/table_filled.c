@@ -65,10 +65,10 @@ bool sk_table_may_be_filled(const struct sk_table_desc *d, uint32_t action) {
 }
 
 static bool filled_fits(const uint32_t *values, size_t n, uint32_t width) {
-    for (size_t i = 0; width < 32 && i < n; i++)
-        if (values[i] >> width)
-            return false;
-    return true;
+    uint32_t bits = 0; // of all, since they nearly always fit
+    for (size_t i = 0; i < n; i++)
+        bits |= values[i];
+    return width >= 32 || bits >> width == 0;
 }
 
 static void filled_free(struct sk_filled *f) {
