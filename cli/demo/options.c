@@ -95,7 +95,7 @@ static int parse_number(const struct parser *p, uint64_t low, uint64_t high, uin
 }
 
 static int parse_unsigned(const struct parser *p, unsigned low, unsigned high, unsigned *out) {
-    uint64_t v;
+    uint64_t v = 0;
 
     if (parse_number(p, low, high, &v)) {
         return -1;
@@ -188,7 +188,7 @@ static int set_rdma(const struct parser *p) {
 }
 
 static int set_elements(const struct parser *p) {
-    uint64_t v;
+    uint64_t v = 0;
 
     if (parse_number(p, 1, UINT32_MAX, &v)) {
         return -1;
