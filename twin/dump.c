@@ -111,7 +111,9 @@ static void dump_see_config(void *aux, const uint8_t *bytes, size_t length) {
         dump_fail(d, "the server's reply is not to be understood");
         return;
     }
-    for (size_t i = 0; i < r->n_config && !d->seen; i++) {
+    if (r->n_config > 1 && !d->wanted)
+        dump_fail(d, "the server runs several programs; --program chooses one");
+    for (size_t i = 0; i < r->n_config && !d->seen && !d->failed; i++) {
         const BfrtProto__ForwardingPipelineConfig *c = r->config[i];
         if (d->wanted && strcmp(d->wanted, c->p4_name) != 0)
             continue;

@@ -71,8 +71,10 @@ static bool load_program(struct run *r) {
         good = parts[n] != NULL;
         n += good;
     }
-    if (good && !(r->program = run_source_join(r->source, parts, &err)))
+    if (good && !(r->program = run_source_join(r->source, parts, &err))) {
+        sk_error_prefix(&err, "%s: programs", r->opt.config_path);
         run_say(err.text);
+    }
     while (!r->program && n > 0)
         sk_program_free(parts[--n]);
     return r->program;

@@ -96,7 +96,7 @@ static bool member_is_there(struct sk_switch *sw, const struct sk_entry_spec *e)
     return sk_control_entry_find(sw, e, &found, NULL) == 0;
 }
 
-int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
+static int item_set(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
     const struct sk_group_spec *g = &item->group;
     switch (item->kind) {
     case ENTRY:
@@ -117,6 +117,86 @@ int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct 
     default:
         return sk_item_apply(sw, item, err);
     }
+}
+
+// What can be in some of its pipes only: after a change by pipe, or of another program's pipes. The
+// object that has it; false: of another kind.
+static bool item_object(const struct sk_switch *sw, const struct sk_config_item *item,
+                        struct sk_object *o) {
+    const bool bf = item->kind == ENTRY;
+    const bool group = bf ? item->bf->kind == SK_BF_GROUP : item->kind == MEMBERS_GROUP;
+    const bool entry =
+        bf ? item->bf->kind == SK_BF_MEMBER || item->bf->kind == SK_BF_ENTRY : item->kind == MEMBER;
+    const char *const selector = bf ? item->bf->group.selector : item->group.selector;
+    const char *const table = bf ? item->bf->entry.table : item->entry.table;
+    return (group && sk_find_object(sw, SK_SELECTOR, selector, o, NULL) == 0) ||
+           (entry && sk_find_object(sw, SK_TABLE, table, o, NULL) == 0);
+}
+
+// The item in one pipe.
+struct item_of_pipe {
+    struct sk_config_item item;
+    struct sk_bf_entry bf;
+    bool there;
+};
+
+static void item_of_pipe(struct sk_switch *sw, const struct sk_config_item *item, int pipe,
+                         struct item_of_pipe *out) {
+    out->item = *item;
+    out->item.entry.pipe = out->item.group.pipe = pipe;
+    if (item->kind == ENTRY) {
+        out->bf = *item->bf;
+        out->bf.entry.pipe = out->bf.group.pipe = pipe;
+        out->item.bf = &out->bf;
+        out->there = sk_bf_is_there(sw, &out->bf);
+    } else if (item->kind == MEMBER)
+        out->there = member_is_there(sw, &out->item.entry);
+    else
+        out->there =
+            sk_control_group_exists(sw, item->group.selector, item->group.id, out->item.group.pipe);
+}
+
+// An item of all pipes that is in some of them: 'of' is it in each, *n of them. False: it is in all
+// or in none.
+static bool item_is_in_some(struct sk_switch *sw, const struct sk_config_item *item,
+                            struct item_of_pipe of[SK_PIPES], size_t *n) {
+    struct sk_object o;
+    size_t there = 0;
+    *n = 0;
+    const int pipe = item->kind == ENTRY           ? item->bf->entry.pipe
+                     : item->kind == MEMBERS_GROUP ? item->group.pipe
+                                                   : item->entry.pipe;
+    if (pipe >= 0 || !item_object(sw, item, &o))
+        return false;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (sk_object_in_pipe(sw, &o, i)) {
+            item_of_pipe(sw, item, (int)i, &of[*n]);
+            there += of[(*n)++].there;
+        }
+    return there > 0 && there < *n;
+}
+
+// Where it is not yet comes first: that may be refused, and is taken back.
+static int item_set_in_each(struct sk_switch *sw, const struct item_of_pipe *of, size_t n,
+                            struct sk_error *err) {
+    struct sk_error ignored;
+    for (int there = 0; there <= 1; there++)
+        for (size_t i = 0; i < n; i++) {
+            const int rc = of[i].there == there ? item_set(sw, &of[i].item, err) : 0;
+            for (size_t k = 0; rc && !there && k < i; k++)
+                if (!of[k].there)
+                    sk_item_remove(sw, &of[k].item, &ignored);
+            if (rc)
+                return rc;
+        }
+    return 0;
+}
+
+int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
+    struct item_of_pipe of[SK_PIPES];
+    size_t n;
+    return item_is_in_some(sw, item, of, &n) ? item_set_in_each(sw, of, n, err)
+                                             : item_set(sw, item, err);
 }
 
 static int gone(int rc, struct sk_error *err) {
@@ -153,7 +233,8 @@ static int remove_tm(struct sk_switch *sw, const struct sk_tm_item *i, struct sk
     }
 }
 
-int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
+static int item_remove(struct sk_switch *sw, const struct sk_config_item *item,
+                       struct sk_error *err) {
     const struct sk_group_spec *g = &item->group;
     switch (item->kind) {
     case ENTRY:
@@ -189,6 +270,17 @@ int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, stru
     default: // registers and counters: what they count is theirs
         return 0;
     }
+}
+
+int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
+    struct item_of_pipe of[SK_PIPES];
+    size_t n;
+    int rc = 0;
+    if (!item_is_in_some(sw, item, of, &n))
+        return item_remove(sw, item, err);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = of[i].there ? item_remove(sw, &of[i].item, err) : 0;
+    return rc;
 }
 
 // ---- all of it ----

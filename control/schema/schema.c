@@ -15,7 +15,8 @@ static const char general[] =
     "  'program': {'type': 'string', 'minLength': 1, 'description': 'P4 file, relative to this'},"
     "  'programs': {'type': 'array', 'minItems': 2, 'maxItems': 4, 'items': {'type': 'object',"
     "   'additionalProperties': false, 'required': ['program', 'pipes'], 'properties': {"
-    "    'program': {'type': 'string', 'minLength': 1}, 'name': {'type': 'string', 'minLength': 1},"
+    "    'program': {'type': 'string', 'minLength': 1}, 'name': {'type': 'string', 'maxLength': 63,"
+    "             'pattern': '^[A-Za-z_][A-Za-z0-9_-]*$'},"
     "    'pipes': {'type': 'array', 'minItems': 1, 'uniqueItems': true,"
     "              'items': {'$ref': '#/$defs/pipe'}}}}},"
     "  'include': {'$ref': '#/$defs/texts'},"
@@ -350,7 +351,7 @@ json_t *sk_schema(const struct sk_switch *sw, bool whole) {
     json_t *schema = schema_text(general);
     schema_add_tor(schema);
     if (whole)
-        json_object_set_new(schema, "anyOf",
+        json_object_set_new(schema, "oneOf",
                             schema_text("[{'required': ['program']}, {'required': ['programs']}]"));
     if (sw) {
         json_t *defs = json_object_get(schema, "$defs");

@@ -251,6 +251,12 @@ static bool entry_is_there(struct sk_switch *sw, const struct sk_entry_spec *e) 
     return sk_control_entry_find(sw, e, &found, NULL) == 0;
 }
 
+bool sk_bf_is_there(struct sk_switch *sw, const struct sk_bf_entry *e) {
+    if (e->kind == SK_BF_GROUP)
+        return sk_control_group_exists(sw, e->group.selector, e->group.id, e->group.pipe);
+    return (e->kind == SK_BF_MEMBER || e->kind == SK_BF_ENTRY) && entry_is_there(sw, &e->entry);
+}
+
 int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err) {
     switch (e->kind) {
     case SK_BF_MEMBER:

@@ -53,6 +53,8 @@ int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_err
 // The same where it may be there already, with other content; and its end (1: it was not there;
 // config_impl.h says of what).
 int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
+// Of an entry, a member or a group: it is in all pipes that it names.
+bool sk_bf_is_there(struct sk_switch *sw, const struct sk_bf_entry *e);
 int sk_bf_remove(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
 
 #endif

@@ -21,6 +21,24 @@ static bool find_there(const struct sk_switch *sw, const struct sk_object *like,
     return false;
 }
 
+// Of what is in several pipes, and is there in one of them still, nothing is lost where another
+// program runs now.
+static bool carry_stays(const struct sk_carry *c, const struct sk_object *from) {
+    struct sk_object to;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(c->from, from, pipe) && find_there(c->to, from, pipe, &to))
+            return true;
+    return false;
+}
+
+static bool carry_is_elsewhere(const struct sk_carry *c, const struct sk_object *from) {
+    struct sk_object to;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (find_there(c->to, from, pipe, &to))
+            return true;
+    return false;
+}
+
 void carry_lose(struct carry_count *n, size_t how_many, const char *format, ...) {
     va_list ap;
     if (how_many == 0)
@@ -46,12 +64,17 @@ void carry_each(struct sk_carry *c, enum sk_object_kind kind, const char *what, 
     for (size_t i = 0; sk_object_at(c->from, kind, i, &p.from); i++) {
         struct carry_count most = {0};
         size_t sum = 0;
+        const bool stays = carry_stays(c, &p.from);
         for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++) {
             struct carry_count n = {0};
             if (!sk_object_in_pipe(c->from, &p.from, p.pipe))
                 continue;
             p.there = find_there(c->to, &p.from, p.pipe, &p.to);
+            if (!p.there && stays)
+                continue;
             fn(c, &p, &n);
+            if (n.lost && !p.there && carry_is_elsewhere(c, &p.from))
+                snprintf(n.why, sizeof n.why, "it is in other pipes");
             sum += n.kept;
             most.kept = n.kept > most.kept ? n.kept : most.kept;
             if (n.lost > most.lost) {

@@ -272,13 +272,35 @@ def refused(folder, said, **members):
     checks.equal(said, "started", "refused")
 
 
+def of_pipe(sw, table, pipe):
+    """Entries of a pipe, as `ctl` prints them."""
+    return sw.ctl("table", "dump", table, "pipe", pipe)[1]
+
+
 def reloads(sw, base):
     sw.write({**base, "programs": [{"program": EDGE, "name": "rim", "pipes": OUTER}, {"program": CORE, "pipes": INNER}]})
     checks.equal("the configuration again", sw.reload()["ok"], True)
     tables = sw.ctl("table", "list")[1]
     checks.equal("as it says", ("EdgeIn.forward" in tables, "CoreIn.route" in tables), (True, True))
+    # from two pipes of the edge to all, with another entry each time, and back
+    swapped = [{**TWO[0], "pipes": INNER}, {**TWO[1], "pipes": OUTER}]
+    for port, programs in ((4, TWO), (5, None), (6, TWO), (6, None), (7, TWO), (8, swapped), (9, None)):
+        entry = {"table": "EdgeIn.forward", "key": {"hdr.ethernet.dst_addr": 1}, "action": "send", "args": {"port": port}}
+        sw.write({**base, "entries": [entry], **({"programs": programs} if programs else {"program": EDGE})})
+        reply = sw.reload()
+        checks.equal(f"reloaded, {port}", (reply["ok"], reply.get("error", "")), (True, ""))
+        if programs is not swapped:
+            checks.equal(f"nothing is lost, {port}", [t for t in reply["result"].get("lost", []) if "forward" in t], [])
+        pipes = programs[0]["pipes"] if programs else range(4)
+        checks.equal(f"in each pipe, {port}", [f"send(port={port})" in of_pipe(sw, "EdgeIn.forward", p) for p in pipes],
+                     [True] * len(pipes))
+    sw.write({**base, "programs": [{"program": EDGE, "name": "rim", "pipes": OUTER}, {"program": CORE, "pipes": INNER}]})
+    checks.equal("two again", sw.reload()["ok"], True)
+    sw.ctl("table", "add", "EdgeIn.forward", "hdr.ethernet.dst_addr=77", "send(port=1)")
     sw.write({**base, "programs": [{"program": EDGE, "pipes": INNER}, {"program": CORE, "pipes": OUTER}]})
-    checks.equal("in other pipes", sw.reload()["ok"], True)
+    reply = sw.reload()
+    checks.equal("in other pipes", reply["ok"], True)
+    checks.has("what was written meanwhile is told", " ".join(reply["result"]["lost"]), "EdgeIn.forward: it is in other pipes")
     checks.has("core in pipe 0", sw.ctl("table", "add", "CoreIn.route", "hdr.tag.value=1", "send(port=1)", "pipe", 1)[1], "pipe 1 does not run 'core_pipe'")
     sw.write({**base, "program": L2})
     checks.equal("one program", sw.reload()["ok"], True)
@@ -305,6 +327,10 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder_:
         checks.equal("what it says of itself", switch.ask("watch")["program"], f"{EDGE}, {CORE}")
         done = subprocess.run([SILKEN, "record", "-s", switch.path("s.sock"), "--out", f"{folder_}/r.pcapng", "--packets", "1"],
                               capture_output=True, text=True, check=False)
+        for more, said in (((), "several programs"), (("--program", "core"), "core: ")):
+            dump = subprocess.run([SILKEN, "twin", "dump", *more, ADDRESS, f"{folder_}/dump"], capture_output=True, text=True,
+                                  check=False)
+            checks.has("a dump of one", dump.stdout + dump.stderr, said)
         checks.equal("a recording", (done.returncode != 0, "one program" in done.stderr), (True, True))
         sent(switch, hosts, ADDRESS, of_edge, of_core, of_l2)
         checks.equal("the switch ends well", switch.stop(), 0)

@@ -89,7 +89,8 @@ class Schema(FolderCase):
             self.assertEqual([e.message for e in schema.iter_errors(config)], [])
             for key, value in (("program", "x.p4"), ("tor", {}), ("p4runtime", {"listen": "unix:x"}),
                                ("record", {"file": "x"}), ("programs", config["programs"][:1]),
-                               ("programs", [{**p, "pipes": []} for p in config["programs"]])):
+                               ("programs", [{**p, "pipes": []} for p in config["programs"]]),
+                               ("programs", [{**p, "name": "a/b"} for p in config["programs"]])):
                 self.assertFalse(schema.is_valid({**config, key: value}), key)
 
     def test_the_manuals_examples(self):
