@@ -58,7 +58,7 @@ struct sk_pre {
     size_t n_nodes;
     void **ecmps; // struct ecmp *, ascending ids
     size_t n_ecmps;
-    struct group **groups; // by mgid
+    struct group **groups;  // by mgid
     uint32_t end_of_groups; // no group from this mgid on has ever been set
     struct lag lags[SK_PRE_LAGS];
     uint64_t prune[SK_PRE_PRUNE_SETS][SK_PORTS / 64];
