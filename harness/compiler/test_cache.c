@@ -351,6 +351,40 @@ static void test_stop(void **state) {
     with_compiler("exec sleep 100", stopped_compiler);
 }
 
+// How often the C compiler was told this, of an object that has not been compiled before.
+static unsigned times_told(const char *flag, const char *text, const char *march) {
+    struct cache_request r = {.text = text,
+                              .length = strlen(text),
+                              .name = "prog",
+                              .cache_dir = in_folder("tuned"),
+                              .march = march};
+    char line[4096];
+    unsigned n = 0;
+    remove(in_folder("told"));
+    free(cache_object(&r, stderr));
+    FILE *f = fopen(in_folder("told"), "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        n += strstr(line, flag) != NULL;
+    fclose(f);
+    return n;
+}
+
+static void tuned_for_this_machine(void) {
+    const unsigned of_amd = __builtin_cpu_is("amd") ? 1 : 0;
+    assert_int_equal(times_told("-march=native", "int tuned;\n", NULL), 1);
+    assert_int_equal(times_told("-mtune=", "int tuned2;\n", NULL), of_amd);
+    assert_int_equal(times_told("-mtune=", "int tuned3;\n", "x86-64-v2"), 0);
+}
+
+// GCC's own tuning for AMD's processors keeps integers in vector registers.
+static void test_tuning(void **state) {
+    (void)state;
+    char script[256];
+    snprintf(script, sizeof script, "echo \" $* \" >>%s; exec cc \"$@\"", in_folder("told"));
+    with_compiler(script, tuned_for_this_machine);
+}
+
 static void test_no_compiler(void **state) {
     (void)state;
     char *old = getenv("CC") ? strdup(getenv("CC")) : NULL;
@@ -379,6 +413,7 @@ int main(void) {
         cmocka_unit_test(test_temporary_files),
         cmocka_unit_test(test_clean_after),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_tuning),
         cmocka_unit_test(test_no_compiler),
     };
     int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);
