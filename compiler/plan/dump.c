@@ -171,8 +171,12 @@ static void parse_paths(const struct dump *d) {
     const struct plan_paths *p = d->plan->paths;
     if (!p)
         return;
-    plan_dump_line(d, "parse_paths", (struct loc){0}, "%zu nodes, %zu paths", p->nodes.n,
-                   p->ends.n);
+    size_t asking = 0;
+    for (size_t i = 0; i < p->nodes.n; i++)
+        asking += !p->nodes.v[i]->gives_up && p->nodes.v[i]->need > p->nodes.v[i]->sure;
+    plan_dump_line(d, "parse_paths", (struct loc){0},
+                   "%zu nodes, of which %zu ask for the packet's length, %zu paths", p->nodes.n,
+                   asking, p->ends.n);
     for (size_t i = 0; i < p->ends.n; i++)
         plan_dump_path(d, i);
 }

@@ -236,6 +236,46 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     return n->used || !k->split ? id : -1;
 }
 
+static size_t ways_of(const struct plan *plan, const struct plan_node *n) {
+    const struct ir_state *st = plan->g->states.v[n->state];
+    return n->gives_up ? 0 : st->cases.n + (st->keys.n == 0);
+}
+
+// The bytes that those of a node's ways need that lead to an end that is printed; UINT_MAX: none of
+// them does.
+static unsigned need_of_ways(const struct plan *plan, const struct plan_node *n,
+                             const unsigned *needs) {
+    unsigned least = UINT_MAX;
+    for (size_t i = 0; i < ways_of(plan, n); i++) {
+        const int next = n->next[i];
+        const bool to_node = next >= 0 && next < PLAN_FIRST_END;
+        const unsigned need = to_node ? needs[next] : n->out.at;
+        if (next != -1 && need < least)
+            least = need;
+    }
+    return least == UINT_MAX || least > n->need ? least : n->need;
+}
+
+// On other ways any packet starts over in the general function, so one that is too short may do so
+// some states sooner. A parser that looks at each of a packet's elements then asks once whether
+// they are all there.
+static void find_needs(const struct plan *plan, const struct plan_paths *p) {
+    unsigned *needs = ARENA_ARRAY(plan->a, unsigned, p->nodes.n + 1);
+    for (size_t i = 0; i < p->nodes.n; i++)
+        needs[i] = UINT_MAX;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = p->nodes.n; i-- > 0;) {
+            const unsigned need = need_of_ways(plan, p->nodes.v[i], needs);
+            again |= need != needs[i];
+            needs[i] = need;
+        }
+    }
+    for (size_t i = 0; i < p->nodes.n; i++)
+        if (needs[i] != UINT_MAX)
+            p->nodes.v[i]->need = needs[i];
+}
+
 // What is there when a node is reached: the least that nodes before it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
 static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned prefix) {
@@ -248,9 +288,8 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
         again = false;
         for (size_t i = 0; i < p->nodes.n; i++) {
             const struct plan_node *n = p->nodes.v[i];
-            const struct ir_state *st = plan->g->states.v[n->state];
             unsigned there = n->need > n->sure ? n->need : n->sure;
-            for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
+            for (size_t k = 0; k < ways_of(plan, n); k++) {
                 int next = n->next[k];
                 if (next < 0 || next >= PLAN_FIRST_END || p->nodes.v[next]->sure <= there)
                     continue;
@@ -285,6 +324,7 @@ static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam s
         any_split |= p->ends.v[i].split != 0;
     if (seam.n && !any_split)
         return NULL;
+    find_needs(plan, p);
     find_sure(plan, p, plan_prefix_bytes(plan));
     return p;
 }
