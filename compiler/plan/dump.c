@@ -198,6 +198,19 @@ static void plan_dump_prefetch(const struct dump *d) {
                        d->plan->paths->ends.v[p->path].at);
 }
 
+static void plan_dump_cells_ahead(const struct dump *d) {
+    for (size_t i = 0; i < d->plan->cells_ahead.n; i++) {
+        const struct plan_cell_ahead *c = &d->plan->cells_ahead.v[i];
+        const char *of = "";
+        bool *headers = ARENA_ARRAY(d->plan->a, bool, d->plan->g->headers.n + 1);
+        plan_headers_of(c->index, headers);
+        for (size_t h = 0; h < d->plan->g->headers.n; h++)
+            if (headers[h])
+                of = arena_printf(d->plan->a, "%s %s", of, d->plan->g->headers.v[h]->name);
+        plan_dump_line(d, "cells_ahead", c->reg->at, "%s: by%s", c->reg->name, of);
+    }
+}
+
 static void plan_dump_filled_runs(const struct dump *d) {
     const struct ir_gress *g = d->plan->g;
     for (size_t i = 0; i < g->tables.n && d->plan->n_filled_groups; i++)
@@ -228,6 +241,7 @@ void plan_dump(FILE *out, const struct plan *plan) {
         deferred_stores,
         split_packet,
         plan_dump_prefetch,
+        plan_dump_cells_ahead,
         plan_dump_filled_runs,
         flow_record,
     };

@@ -21,7 +21,8 @@ enum {
     STORES = 1 << 11,   // which stores wait; headers in place are final
     SEAM = 1 << 12,     // where a packet is split; which fields are given
     PREFETCH = 1 << 13,
-    FILLED = 1 << 14, // which tables are looked up together if they are filled as a whole
+    CELLS = 1 << 14,  // cells of later passes that are fetched
+    FILLED = 1 << 15, // which tables are looked up together if they are filled as a whole
 };
 
 // In the order in which they run. One that is optional makes code faster and nothing else, and may
@@ -46,6 +47,7 @@ static const struct pass {
     {"settle_stores", MAY_WAIT | PATHS, STORES | IN_PLACE, false, plan_settle_stores},
     {"split_packet", STORES, SEAM | VARIABLES, false, plan_split_packet},
     {"prefetch", BRANCHES | STORES | SEAM, PREFETCH, true, plan_prefetch},
+    {"cells_ahead", ROWS | STORES | SEAM, CELLS, true, plan_cells_ahead},
     {"filled_runs", LANES | SPLIT, FILLED, true, plan_filled_runs},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)

@@ -23,6 +23,7 @@
 //     tuning.h           the numbers by which passes and printers decide what pays
 //     specialise.c       the rest of a control, once for each value of the variable that decides it
 //     prefetch.c         the lookups of a burst's packets
+//     cells_ahead.c      cells of registers that a packet's later passes use
 //     filled_runs.c      tables of numbers that are looked up one after the other
 //     egress.c           the work that the engine may leave out of an egress
 //     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of
@@ -145,6 +146,13 @@ struct plan_prefetch {
     int path;
     const bool *headers;
 };
+// A cell that a later pass of the packet uses is fetched ahead: at an index that is an expression
+// of fields on the wire, as the packet leaves its first pass.
+struct plan_cell_ahead {
+    const struct ir_register *reg;
+    const struct ir_expr *index;
+    const bool *at_end; // by end of a path: its pass may be the first one
+};
 
 // The plan of one gress.
 struct plan {
@@ -173,6 +181,7 @@ struct plan {
     unsigned n_continuations, max_depth;     // copies of its rest; splits within copies
     struct plan_paths *paths;                // null: parse_paths.c knows none
     struct plan_prefetch prefetch;
+    VEC(struct plan_cell_ahead) cells_ahead;
     unsigned n_filled_groups;
 };
 struct plan_options {
@@ -217,6 +226,7 @@ void plan_parse_paths(struct plan *plan);
 void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
+void plan_cells_ahead(struct plan *plan);
 void plan_filled_runs(struct plan *plan);
 
 // ---- where variables live (analyse.c, parser_facts.c) ----
@@ -308,6 +318,10 @@ int plan_path_with(const struct plan *plan, const bool *headers);
 // What a field of the first header is of a packet that came around, without looking at its bytes.
 enum plan_given_kind { PLAN_NOT_GIVEN, PLAN_GIVEN_ZERO, PLAN_GIVEN_PORT, PLAN_GIVEN_TIME };
 enum plan_given_kind plan_given(const struct ir_var *f);
+
+// ---- cells of later passes (cells_ahead.c) ----
+// Sets those by header that the expression has fields of; of fields alone.
+void plan_headers_of(const struct ir_expr *x, bool *headers);
 
 // ---- registers side by side (register_layout.c) ----
 unsigned plan_row_bytes(const struct plan_row *row);

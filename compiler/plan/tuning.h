@@ -34,6 +34,9 @@
 // ---- register_layout.c: registers of one shape that become one array
 #define PLAN_MIN_BANK 4
 
+// ---- cells_ahead.c: cells of a packet's later passes
+#define PLAN_MAX_CELLS_AHEAD 64
+
 // ---- tables
 #define PLAN_MAX_BRANCHES   64  // const entries that become branches
 #define PLAN_MIN_FILLED     256 // keys of a table that may be filled, and read as an array

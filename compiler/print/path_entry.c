@@ -335,6 +335,27 @@ static uint64_t made_headers(const struct emit *e, const struct plan_known *k) {
     return made;
 }
 
+// At the end of path i: the cells of later passes are asked for, if it is the pass that made what
+// they are found by.
+static void fetch_cells_ahead(const struct emit *e, size_t i) {
+    const struct plan_known *k = &e->plan->paths->ends.v[i];
+    for (size_t c = 0; c < e->plan->cells_ahead.n; c++) {
+        const struct plan_cell_ahead *cell = &e->plan->cells_ahead.v[c];
+        bool *headers = ARENA_ARRAY(e->a, bool, e->g->headers.n + 1);
+        const char *made = "";
+        if (!cell->at_end[i])
+            continue;
+        plan_headers_of(cell->index, headers);
+        for (size_t h = 0; h < e->g->headers.n; h++)
+            if (headers[h] && !k->valid[h])
+                made = emit_text(e, "%s%s%s", made, *made ? " && " : "",
+                                 emit_ref(e, e->g->headers.v[h]->valid));
+        emit_line(e, "if (%s)", made);
+        emit_line(e, "    __builtin_prefetch(&%s, 1);",
+                  emit_cell(e, cell->reg, emit_expr(e, cell->index), "0"));
+    }
+}
+
 // The control and all after it, of the paths whose body is that of path i.
 static void emit_path_body(const struct emit *e, size_t i) {
     const struct plan_known *k = &e->plan->paths->ends.v[i];
@@ -367,6 +388,7 @@ static void emit_path_body(const struct emit *e, size_t i) {
                             : emit_text(e, "UINT64_C(0x%llx)", (unsigned long long)known.there);
     emit_line(e, "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, %s, %s);", i,
               e->p, emit_path_place(e, k, k->at), there);
+    fetch_cells_ahead(e, i);
     clear_homes(e, state, i, known);
     if (has_hops(e))
         emit_path_hop(e, i);

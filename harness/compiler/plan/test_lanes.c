@@ -345,6 +345,15 @@ static char *atp_config(void) {
     return text;
 }
 
+// Four pairs, of which a twentieth lacks something.
+static void turned_packet(struct burst *b, unsigned i) {
+    elements(b->frames[i], 8);
+    b->lengths[i] = 24 + below(9);
+    b->ports[i] = (uint16_t)below(4);
+    if (below(20) == 0)
+        spoil(b, i);
+}
+
 // ---- the programs ----
 
 static const struct program {
@@ -360,6 +369,7 @@ static const struct program {
     {"harness/compiler/plan/lanes/tensor.p4", tensor_packet, BUILDS, 4, NULL},
     {"harness/compiler/plan/lanes/results.p4", results_packet, 3, 4, NULL},
     {"harness/compiler/plan/lanes/apart.p4", apart_packet, 3, 1, NULL},
+    {"harness/compiler/plan/lanes/turned.p4", turned_packet, BUILDS, 0, NULL},
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
