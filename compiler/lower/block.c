@@ -185,7 +185,8 @@ static enum bind_mode application_mode(struct lower *lw, const struct object *o,
     sharing->earlier = o->args;
     memset(sharing->same, true, n_params);
     if (outside && outside->body)
-        n = scan_applies(lw->a, outside, o->instance, sharing->same, n_params, &calls);
+        n = scan_applies(lw->a, outside, o->instance, lw->repeated > 0, sharing->same, n_params,
+                         &calls);
     for (size_t k = 0; k < calls.n; k++)
         for (size_t i = 0; i < n_params; i++)
             sharing->validity[i] |= has_validity(lw, bound_arg(calls.v[k], i));

@@ -585,6 +585,8 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 // Cuts the state being lowered: what follows is reached only when 'c' holds, else the parser
 // rejects. False after a message, where no state can be cut.
 bool reject_unless(struct lower *lw, struct ir_expr *c, struct loc at);
+// Whether statements go to the state that is being lowered, not to a block in it.
+bool in_state_itself(const struct lower *lw);
 void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
 
 // ---- hash.c
@@ -600,15 +602,22 @@ struct value *deparser_emit(struct lower *lw, struct expr *e);
 struct value *port_metadata_unpack(struct lower *lw, struct expr *e);
 struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e,
                               struct ir_var *wanted);
+// A state's sums take whole bytes by its end.
+void csum_check_state(struct lower *lw, const struct ir_block *body);
+
+// ---- sums.c
+// Of the parser whose states are those from number 'from' on.
+void sums_place(struct lower *lw, size_t from);
 
 // ---- scan.c
 bool scan_effects(const struct expr *e);
-// How often the instance 'd' with 'n_params' parameters is applied in the block that declares it
-// and in those that get it as a constructor's argument; same[i] is set when all applications have
-// the same argument for parameter i. 'calls' gets them, one of a loop once.
+// How often the instance 'd' with 'n_params' parameters is applied in the block that declares it,
+// which is itself applied more than once or not ('repeated'), and in those that get it as a
+// constructor's argument; same[i] is set when all applications have the same argument for parameter
+// i. 'calls' gets them, one of a loop once.
 typedef VEC(const struct expr *) call_vec;
-unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d, bool *same,
-                      size_t n_params, call_vec *calls);
+unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d,
+                      bool repeated, bool *same, size_t n_params, call_vec *calls);
 // Whether the statement assigns to the variable 'd' (or a part of it), by name; and whether it runs
 // actions, which may do so without naming it here.
 bool scan_writes(const struct stmt *s, const struct decl *d);

@@ -57,11 +57,20 @@ struct given {
     const struct expr *applied; // its only application; null: there are several, or none is found
 };
 
+// An argument as the declaring block would write it, and what its names stand for there: two blocks
+// may give different variables the same name.
+struct handed {
+    const char *text; // null: that cannot be said
+    decl_vec names;   // in the order of the text
+};
+
 struct applies {
     struct arena *a;
     const struct decl *d;
     const struct given *given; // where the search is; null: in the declaring block
-    const char **first;        // by parameter: what the first application found hands in
+    const struct decl *block;  // the declaring one
+    bool repeated;             // it is itself applied more than once
+    struct handed *first;      // by parameter: what the first application found hands in
     unsigned n;
     call_vec *calls;
     bool *same;
@@ -77,31 +86,66 @@ static size_t param_index(const struct decl *block, const struct decl *d) {
     return i;
 }
 
-// The argument as the declaring block would write it; null when that cannot be said.
-static const char *text_outside(struct arena *a, const struct given *given, const struct expr *e) {
-    const char *text = expr_text(a, e);
+static void add_names(struct arena *a, decl_vec *names, const struct expr *e,
+                      const struct decl *but) {
+    if (!e)
+        return;
+    if (e->kind == EX_NAME && e->decl != but)
+        VEC_PUSH(a, names, e->decl);
+    add_names(a, names, e->a, but);
+    add_names(a, names, e->b, but);
+    add_names(a, names, e->c, but);
+    for (size_t i = 0; i < e->args.n; i++)
+        add_names(a, names, e->args.v[i]->value, but);
+}
+
+static struct handed handed_in(struct arena *a, const struct given *given, const struct expr *e) {
+    struct handed h = {.text = expr_text(a, e)};
     for (; given; given = given->up) {
         const struct decl *root = root_of(e);
         const size_t i = root ? param_index(given->block, root) : given->block->params.n;
         const struct expr *outside =
             given->applied && i < given->block->params.n ? bound_arg(given->applied, i) : NULL;
         const size_t name = root ? strlen(root->name) : 0;
-        if (!outside || strncmp(text, root->name, name) != 0)
-            return NULL;
-        text = arena_printf(a, "%s%s", expr_text(a, outside), text + name);
+        if (!outside || strncmp(h.text, root->name, name) != 0)
+            return (struct handed){0};
+        h.text = arena_printf(a, "%s%s", expr_text(a, outside), h.text + name);
+        add_names(a, &h.names, e, root);
         e = outside;
     }
-    return text;
+    add_names(a, &h.names, e, NULL);
+    return h;
+}
+
+static bool same_meaning(const struct handed *x, const struct handed *y) {
+    if (!x->text || !y->text || strcmp(x->text, y->text) != 0 || x->names.n != y->names.n)
+        return false;
+    for (size_t i = 0; i < x->names.n; i++)
+        if (x->names.v[i] != y->names.v[i])
+            return false;
+    return true;
+}
+
+// A variable of a block of statements is another one each time that the block is entered; those of
+// the control itself stay.
+static bool made_anew(const struct decl *block, const struct expr *e) {
+    const struct decl *d = root_of(e);
+    if (!d || d->kind != D_VAR)
+        return false;
+    for (size_t i = 0; i < block->locals.n; i++)
+        if (block->locals.v[i] == d)
+            return false;
+    return true;
 }
 
 static void compare_arguments(struct applies *s, const struct expr *e) {
     for (size_t i = 0; i < s->n_params; i++) {
         const struct expr *arg = bound_arg(e, i);
-        const char *text = arg ? text_outside(s->a, s->given, arg) : "";
+        const struct handed h = arg ? handed_in(s->a, s->given, arg) : (struct handed){.text = ""};
         if (s->n == 0)
-            s->first[i] = text;
-        if (!text || !s->first[i] || strcmp(text, s->first[i]) != 0)
-            s->same[i] = s->same[i] && s->n == 0;
+            s->first[i] = h;
+        s->same[i] = s->same[i] && (s->n == 0 || same_meaning(&h, &s->first[i])) &&
+                     !(arg && s->repeated && made_anew(s->block, arg));
     }
 }
 
@@ -154,7 +198,7 @@ static void applies_given(struct applies *s, const struct decl *block, const str
                 continue;
             call_vec own = {0};
             bool *same = ARENA_ARRAY(s->a, bool, gets->params.n + 1);
-            scan_applies(s->a, block, l, same, gets->params.n, &own);
+            scan_applies(s->a, block, l, false, same, gets->params.n, &own);
             const struct given g = {up, gets, own.n == 1 ? own.v[0] : NULL};
             applies_in(s, gets, gets->ctor_params.v[k], &g);
         }
@@ -169,10 +213,15 @@ static void applies_in(struct applies *s, const struct decl *block, const struct
     applies_given(s, block, d, up);
 }
 
-unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d, bool *same,
-                      size_t n_params, call_vec *calls) {
-    struct applies s = {.a = a, .same = same, .n_params = n_params, .calls = calls};
-    s.first = ARENA_ARRAY(a, const char *, n_params + 1);
+unsigned scan_applies(struct arena *a, const struct decl *block, const struct decl *d,
+                      bool repeated, bool *same, size_t n_params, call_vec *calls) {
+    struct applies s = {.a = a,
+                        .block = block,
+                        .repeated = repeated,
+                        .same = same,
+                        .n_params = n_params,
+                        .calls = calls};
+    s.first = ARENA_ARRAY(a, struct handed, n_params + 1);
     for (size_t i = 0; i < n_params; i++)
         same[i] = true;
     applies_in(&s, block, d, NULL);
