@@ -81,6 +81,14 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     return e;
 }
 
+// Where a serializable enum is selected on, a case may be a value of the type below it as well.
+static struct type *case_type(struct checker *c, const struct expr *e, struct type *key,
+                              const struct expr *selected) {
+    const bool below = selected && key->kind == TY_ENUM && key->elem && e->type->kind != TY_ENUM &&
+                       convertible(c, e, key->elem);
+    return below ? key->elem : key;
+}
+
 struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key,
                           const struct expr *selected) {
     if (e->kind == EX_DEFAULT || e->kind == EX_DONTCARE) {
@@ -96,6 +104,7 @@ struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key,
                        tn(c, t->elem), tn(c, key));
         return e;
     }
+    key = case_type(c, e, key, selected);
     if (!case_fits(c, e, key, selected))
         return e;
     e = coerce(c, e, key, ROLE("this value", NULL));
