@@ -134,8 +134,18 @@ static const char *const *command(struct arena *a, const char *path,
                                   const struct preprocess_options *opt) {
     // Assembler, not C, as the reference compiler has it: there a ' starts no character and ## may
     // join anything, and programs rely on both.
-    static const char *const fixed[] = {"cc",     "-E",       "-x", "assembler-with-cpp",
-                                        "-undef", "-nostdinc"};
+    // The version is that of the last compiler for the chip, whose headers p4/include has.
+    static const char *const fixed[] = {"cc",
+                                        "-E",
+                                        "-x",
+                                        "assembler-with-cpp",
+                                        "-undef",
+                                        "-nostdinc",
+                                        "-D__p4c__=1",
+                                        "-D__p4c_major__=9",
+                                        "-D__p4c_minor__=13",
+                                        "-D__p4c_patchlevel__=4",
+                                        "-D__p4c_version__=\"9.13.4\""};
     word_vec argv = {0};
     preprocess_add_words(a, &argv, fixed, sizeof fixed / sizeof fixed[0]);
     add_option(a, &argv, "-D",

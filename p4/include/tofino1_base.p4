@@ -452,4 +452,8 @@ extern Alpm {
          @optional bit<32> atcam_subset_width, @optional bit<32> shift_granularity);
 }
 
+// '#if COMPILER_VERSION <= PACK_VERSION(9, 7, 0)': what __p4c_major__ and its like say, as one number.
+#define PACK_VERSION(a, b, c) (((a) << 24) + ((b) << 12) + (c))
+#define COMPILER_VERSION      PACK_VERSION(__p4c_major__, __p4c_minor__, __p4c_patchlevel__)
+
 #endif
