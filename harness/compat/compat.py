@@ -90,12 +90,14 @@ def include_dirs(path, extra):
     return [str(d) for d in dirs] + extra
 
 
-def folder_of(missing, folder):
-    """Where a project has the file that its programs include; null: nowhere."""
-    for found in sorted(folder.rglob(pathlib.Path(missing).name)):
-        if str(found).endswith("/" + missing):
-            return str(found)[:-len(missing) - 1]
-    return None
+def folder_of(missing, folder, program=None):
+    """Where a project has the file that its programs include, of several places the one nearest to
+    'program'; null: nowhere."""
+    found = [str(f)[:-len(missing) - 1] for f in sorted(folder.rglob(pathlib.Path(missing).name))
+             if str(f).endswith("/" + missing)]
+    if program:
+        found.sort(key=lambda f: -len(os.path.commonpath([f, str(program)])))
+    return found[0] if found else None
 
 
 def architecture(path):
@@ -191,7 +193,7 @@ def build(args, path, folder, options, includes):
     for _ in range(8):
         status, output = run([args.silken, "build"] + options + includes + [str(path)], args.seconds)
         missing = MISSING.search(output) if status == 1 else None
-        found = folder_of(missing[1], folder) if missing else None
+        found = folder_of(missing[1], folder, path) if missing else None
         if not found or found in includes:
             break
         includes += ["-I", found]

@@ -52,6 +52,15 @@ class Projects(unittest.TestCase):
         self.assertIn("fill in the blanks: the text itself says that it cannot be compiled alone |", page)
         self.assertIn("lost.p4: No such file or directory: the repository does not have this file |", page)
 
+    def test_a_file_that_is_in_two_places(self):
+        last = "Switch(pipe) main;\n"
+        folder = self.project("twice", a__old__rest="header_type old_t { }\n",
+                              b__top__top='#include "rest.p4"\n' + last,
+                              b__parts__more__rest=GOOD[:-len(last)])
+        done, page = self.compat(folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 translated", page)
+
     def test_a_file_that_is_elsewhere(self):
         last = "Switch(pipe) main;\n"
         self.assertTrue(GOOD.endswith(last))
