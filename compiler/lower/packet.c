@@ -239,12 +239,26 @@ static void csum_parts(struct lower *lw, struct ir_stmt *s, struct ir_expr *e) {
     VEC_PUSH(lw->a, &s->csum_args, arg);
 }
 
-static void check_csum_bits(struct lower *lw, const ir_expr_vec *flat, struct loc at) {
+static unsigned csum_bits(const ir_expr_vec *flat) {
     unsigned bits = 0;
     for (size_t i = 0; i < flat->n; i++)
         bits += flat->v[i]->width;
-    if (bits % 8 != 0)
-        lower_error(lw, at, "a checksum over %u bits; it takes whole bytes", bits);
+    return bits;
+}
+
+static void check_csum_bits(struct lower *lw, const ir_expr_vec *flat, struct loc at) {
+    if (csum_bits(flat) % 8 != 0)
+        lower_error(lw, at, "a checksum over %u bits; it takes whole bytes", csum_bits(flat));
+}
+
+static bool csum_takes(const struct ir_stmt *s) {
+    return s->kind == IR_CSUM_ADD || s->kind == IR_CSUM_SUBTRACT;
+}
+
+void csum_check_state(struct lower *lw, const struct ir_block *body) {
+    for (size_t i = 0; i < body->stmts.n; i++)
+        if (csum_takes(body->stmts.v[i]))
+            check_csum_bits(lw, &body->stmts.v[i]->args, body->stmts.v[i]->at);
 }
 
 // The parts of a varbit count when they are there. All have an even number of bytes but the last,
@@ -302,6 +316,39 @@ static bool csum_has_varbit(const struct value *v) {
     return has;
 }
 
+// The call before of this checksum in the block, if it ended within a word.
+static struct ir_stmt *csum_begun(const struct lower *lw, const struct ir_stmt *next) {
+    for (size_t i = lw->block->stmts.n; i > 0; i--) {
+        struct ir_stmt *s = lw->block->stmts.v[i - 1];
+        if (s->checksum == next->checksum)
+            return s->kind == next->kind && csum_bits(&s->args) % 16 != 0 ? s : NULL;
+    }
+    return NULL;
+}
+
+static void csum_take_out(struct ir_block *b, const struct ir_stmt *s) {
+    size_t n = 0;
+    for (size_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.v[i] != s)
+            b->stmts.v[n++] = b->stmts.v[i];
+    b->stmts.n = n;
+}
+
+// Fields that share a word, or a byte, may come one call after another: each goes on in the word
+// where the one before ended (tna-facts 4.8), so they become one statement.
+static void csum_put(struct lower *lw, struct ir_stmt *s) {
+    struct ir_stmt *begun = csum_begun(lw, s);
+    if (begun) {
+        csum_take_out(lw->block, begun);
+        for (size_t i = 0; i < s->args.n; i++)
+            VEC_PUSH(lw->a, &begun->args, s->args.v[i]);
+        s = begun;
+    }
+    if (!in_state_itself(lw))
+        check_csum_bits(lw, &s->args, s->at);
+    put(lw, s);
+}
+
 static struct value *csum_add(struct lower *lw, struct object *o, struct expr *e, bool subtract) {
     if (!bound_arg(e, 0))
         return lower_packet_none(lw, e);
@@ -310,12 +357,13 @@ static struct value *csum_add(struct lower *lw, struct object *o, struct expr *e
     struct value *data = eval(lw, bound_arg(e, 0));
     if (!csum_has_varbit(data)) {
         s->args = value_flat(lw, data, e->at);
-        check_csum_bits(lw, &s->args, e->at);
-    } else if (subtract) {
-        lower_error(lw, e->at, "a Tofino's parser subtracts no varbit from a checksum");
-    } else {
-        csum_parts_of(lw, s, data, e->at);
+        csum_put(lw, s);
+        return lower_packet_none(lw, e);
     }
+    if (subtract)
+        lower_error(lw, e->at, "a Tofino's parser subtracts no varbit from a checksum");
+    else
+        csum_parts_of(lw, s, data, e->at);
     put(lw, s);
     return lower_packet_none(lw, e);
 }

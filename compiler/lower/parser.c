@@ -195,6 +195,10 @@ static void lower_transition(struct lower *lw, const struct stmt *s) {
         lw->states->current->next = target(lw, s->state, s->name);
 }
 
+bool in_state_itself(const struct lower *lw) {
+    return lw->states && lw->block == lw->states->body;
+}
+
 static void lower_state_body(struct lower *lw, const struct reached *r) {
     struct states *st = lw->states;
     struct env *saved = lw->env;
@@ -319,6 +323,7 @@ static int lower_parser(struct lower *lw, struct object *o, const char *suffix) 
         id = (int)state_of(lw, start)->id;
     }
     lower_reached(lw);
+    sums_place(lw, from);
     pass_prefix(lw, id, from);
     lw->env = saved;
     lw->states = NULL;
