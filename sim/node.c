@@ -148,7 +148,7 @@ int node_configure(struct sim_station *st, struct sk_error *err) {
     if (!st->node->sw && power_on(st, err) < 0)
         return -1;
     if (config_write(st, err) < 0 || control_start(st, err) < 0 || libra_start(st, err) < 0 ||
-        sim_tor_start(st, err) < 0) {
+        sim_tor_start(st, err) < 0 || libra_admit(st, err) < 0) {
         sk_error_prefix(err, "switch %s", st->as->name);
         return -1;
     }

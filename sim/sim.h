@@ -240,6 +240,9 @@ bool control_turn(struct sim_control *c);
 // nothing if the scenario gives it none
 int sim_tor_start(struct sim_station *st, struct sk_error *err);
 void sim_tor_stop(struct sim_node *n);
+// A request to a ToR that was started (control/tor/tor.h), which is taken over: the result, a new
+// reference, or null with a sentence.
+json_t *sim_tor_ask(struct sim_node *n, const char *op, json_t *request, struct sk_error *err);
 
 // neighbour.c
 void neighbour_make(struct sim *s, struct sim_station *st); // if it has an address of its own

@@ -176,3 +176,11 @@ void sim_tor_stop(struct sim_node *n) {
     if (n->cpu && n->cpu->on && n->cpu->program.frame == sim_tor_frame)
         cpu_off(n->cpu);
 }
+
+json_t *sim_tor_ask(struct sim_node *n, const char *op, json_t *request, struct sk_error *err) {
+    struct sim_tor *t = n->cpu->program.aux;
+    json_t *result = tor_request(t->tor, op, request, n->sim->events.now, err);
+    json_decref(request);
+    cpu_turn(n->cpu); // what it has to do is due earlier, maybe
+    return result;
+}

@@ -82,9 +82,9 @@ struct lsim_job {
     struct lsim_server servers[LSIM_SERVERS];
     uint32_t n_servers, n_batches;
     uint32_t at;        // the switch that has the address
-    uint32_t cell_base; // of one that is admitted by entries
+    uint32_t cell_base; // of one that a ToR admits
     bool failed, over, tagged;
-    bool added;    // to Libra_s, or admitted by entries, once
+    bool added;    // to Libra_s, or to a ToR, once
     uint32_t here; // the switch that has it; SCN_NONE: none
     uint64_t value_seed, start_ns;
     uint64_t *ranks; // of all batches, which are asked for again and again; null: too many to keep
@@ -135,10 +135,8 @@ json_t *lsim_ask(struct libra_s *l, json_t *request, struct sk_error *err);
 json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n);
 
 // admit.c
-// Whether it is admitted by entries: its switch has a "tor", and no Libra_s.
+// Whether the control plane of a ToR admits it: its switch has a "tor", and no Libra_s.
 bool lsim_is_admitted(const struct lsim_job *j);
-// Writes the entries of such jobs of this switch that had none; 0, or negative with a sentence.
-int lsim_admit(struct sim_station *st, struct sk_error *err);
 // Of a job that is at its switch: what "registers" of libra.save is; a new reference.
 json_t *lsim_admitted_cells(const struct lsim_job *j);
 

@@ -29,7 +29,7 @@
 //     job.c          jobs and their workers
 //     member.c       workers and servers as apps of their hosts
 //     switch.c       Libra_s at a switch's CPU port
-//     admit.c        the entries of jobs on a ToR
+//     admit.c        jobs of a ToR
 //     controller.c   the controller
 //     sums.c         what the sums must be
 //     result.c       the results of a job
@@ -45,8 +45,11 @@ int libra_make(struct sim *s, struct sk_error *err);
 void libra_free(struct sim *s);
 
 // The switch is configured, or loses what it has. If a job has hot parameters there, Libra_s runs
-// there; on a switch with a "tor" the job's entries are written instead.
+// there.
 int libra_start(struct sim_station *st, struct sk_error *err);
+// The switch's "tor" has been started: it is asked to admit such jobs. 0, or negative with a
+// sentence.
+int libra_admit(struct sim_station *st, struct sk_error *err);
 void libra_stop(struct sim_station *st);
 // Whether Libra_s itself tells the switch 'st' where frames for the station go.
 bool libra_writes(const struct sim *s, uint32_t st, uint32_t station);

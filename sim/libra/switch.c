@@ -193,7 +193,7 @@ int libra_start(struct sim_station *st, struct sk_error *err) {
     struct sim_node *n = st->node;
     const uint32_t address = lsim_switch_address(n->sim, st->id);
     if (address == SCN_NONE)
-        return st->as->tor ? lsim_admit(st, err) : 0;
+        return 0;
     if (!n->cpu)
         n->cpu = cpu_new(n, st->as, n->sim->seed);
     libra_stop(st);
