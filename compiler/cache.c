@@ -34,11 +34,11 @@ extern char **environ;
 
 // All that generated code includes, directly or not (harness/compiler/test_cache.c).
 static const char *const included[] = {
-    "pipeline/abi.h",      "pipeline/checked.h", "pipeline/hop.h",    "pipeline/prefix.h",
-    "pipeline/trace.h",    "stages/bits.h",      "stages/checksum.h", "stages/dynhash.h",
-    "stages/hash.h",       "stages/mathunit.h",  "stages/meter.h",    "stages/notes.h",
-    "stages/parse.h",      "stages/selector.h",  "stages/state.h",    "stages/table.h",
-    "stages/table_impl.h", "stages/wide.h",
+    "pipeline/abi.h",   "pipeline/checked.h",  "pipeline/hop.h",    "pipeline/prefix.h",
+    "pipeline/trace.h", "stages/bits.h",       "stages/checksum.h", "stages/dynhash.h",
+    "stages/hash.h",    "stages/mathunit.h",   "stages/meter.h",    "stages/notes.h",
+    "stages/numbers.h", "stages/parse.h",      "stages/selector.h", "stages/state.h",
+    "stages/table.h",   "stages/table_impl.h", "stages/wide.h",
 };
 static const char *const flags[] = {
     "-std=gnu17",

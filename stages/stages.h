@@ -13,6 +13,7 @@
 //                      writers)
 //     table_entry.c    one entry of any kind of table
 //     table_filled.c   tables that were filled as a whole: values, and no entries
+//     numbers.h        tables that were filled, read for many lanes at once
 //     table_exact.c    arrays and hashes (table_impl.h: inline lookups)
 //     table_lpm.c      longest prefix match
 //     table_ternary.c  ternary and range match; table_ternary_writer.c: changes of such a table
@@ -30,6 +31,7 @@
 #include "stages/mathunit.h"
 #include "stages/meter.h"
 #include "stages/notes.h"
+#include "stages/numbers.h"
 #include "stages/parse.h"
 #include "stages/selector.h"
 #include "stages/selector_bits.h"

@@ -462,11 +462,11 @@ bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def) {
     return d->idle_timeout || !own_entries || (def && !d->const_default);
 }
 
-void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits) {
+void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits, uint32_t apart) {
     for (uint32_t i = 0; i < t->desc->n_entries; i++)
         if (t->fixed[i])
-            t->fixed[i]->elsewhere = &hits[i];
-    sk_table_default(t)->elsewhere = &hits[t->desc->n_entries];
+            t->fixed[i]->elsewhere = &hits[i * apart];
+    sk_table_default(t)->elsewhere = &hits[t->desc->n_entries * apart];
 }
 
 // --------------------------------------------------------------------------------------------

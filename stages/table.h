@@ -222,6 +222,14 @@ bool sk_table_may_be_filled(const struct sk_table_desc *d, uint32_t action);
 // when it is first filled with all keys, and '*unfilled' is one more while it is not. Both must
 // outlive all changes of the table.
 void sk_table_tell_filled(struct sk_table *t, const void **values, unsigned *unfilled);
+// The same of equal tables that are looked up in 'n' lanes: '*common' is their numbers while all of
+// them are filled, with all keys, and equal, else null. 'of' is the writers', by lane.
+struct sk_numbers; // stages/numbers.h
+struct sk_lane_numbers {
+    const struct sk_numbers **common, **of;
+    unsigned n;
+};
+void sk_table_tell_lanes(struct sk_table *t, const struct sk_lane_numbers *lanes, unsigned lane);
 bool sk_table_is_filled(const struct sk_table *t);
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data);
@@ -276,9 +284,10 @@ void sk_tables_changed(void);
 // sk_table_lookup is valid until the next call.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
-// The program counts the hits of its own entries in hits[i], by their order in the description, and
-// those of the default action, when it counts them, after them. 'hits' must outlive the table.
-void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits);
+// The program counts the hits of its own entries in hits[i * apart], by their order in the
+// description, and those of the default action, when it counts them, after them. 'hits' must
+// outlive the table.
+void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits, uint32_t apart);
 
 #pragma GCC visibility pop
 

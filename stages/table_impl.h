@@ -36,6 +36,7 @@
 #include <stdatomic.h>
 
 #include "stages/bits.h"
+#include "stages/numbers.h"
 #include "stages/table.h"
 
 enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_KIND_TERNARY };
@@ -186,6 +187,17 @@ static inline bool sk_all_filled(const unsigned *unfilled) {
 }
 static inline const void *sk_filled_told(const void *const *values) {
     return __atomic_load_n(values, __ATOMIC_RELAXED);
+}
+
+// A hit of the entry in each of the tables whose hits of it are side by side, or of entry at[l] in
+// table l.
+static inline void sk_hit_lanes(struct sk_hits *entry, unsigned lanes) {
+    for (unsigned l = 0; l < lanes; l++)
+        entry[l].hits++;
+}
+static inline void sk_hit_each(struct sk_hits *hits, const uint32_t *at, unsigned lanes) {
+    for (unsigned l = 0; l < lanes; l++)
+        hits[at[l] * lanes + l].hits++;
 }
 
 static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_t key) {

@@ -57,6 +57,8 @@ struct sk_table_writer {
     struct sk_retired *retired_filled;
     const void **told; // of sk_table_tell_filled, or null
     unsigned *unfilled;
+    struct sk_lane_numbers lanes; // of sk_table_tell_lanes; n 0: none
+    unsigned lane;
     struct sk_growing growing;
     struct sk_retired *retired_hashes; // that readers may see
     struct sk_retired *old_hashes;     // that nobody sees: given back in parts

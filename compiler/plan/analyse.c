@@ -138,7 +138,7 @@ static void plan_analyse_place(struct plan *plan, const struct ir_var *v) {
         i->shared = true; // of several functions
     if (i->touched && !once && !owned_param(plan, v, i->user))
         i->shared = true;
-    if (v->header && i->touched)
+    if ((v->header || plan->places[v->id].array) && i->touched)
         i->shared = true;
     if (v->header && plan_home_of(plan, v->header)->on_wire)
         i->shared = i->on_wire = true;

@@ -105,6 +105,10 @@ static void sunk_loops(const struct dump *d) {
         if (d->plan->tables[i].last)
             plan_dump_line(d, "sunk_loops", d->plan->g->tables.v[i]->at, "%s",
                            d->plan->g->tables.v[i]->name);
+    for (size_t i = 0; i < d->plan->runs.n; i++)
+        if (d->plan->runs.v[i].last)
+            plan_dump_line(d, "sunk_loops", d->plan->runs.v[i].first->at, "%s and all after it",
+                           d->plan->runs.v[i].lanes->name);
 }
 
 // ---- registers ----

@@ -36,15 +36,17 @@ bool plan_may_be_filled(const struct plan *plan, const struct ir_table *t) {
            a->params.n == 1 && a->params.v[0].var->width <= 32;
 }
 
+bool plan_looks_up(const struct plan *plan, const struct ir_stmt *s) {
+    return s->kind == IR_APPLY && !s->hit && !s->action_run && !s->known &&
+           plan_may_be_filled(plan, s->table) && !plan->tables[s->table->id].branches &&
+           !plan->tables[s->table->id].followers &&
+           !ir_block_has(plan_only_action(s->table)->body, IR_EXIT) &&
+           !(s->table->default_action && ir_block_has(s->table->default_action->body, IR_EXIT));
+}
+
 // The table that a statement applies and nothing more, if it may be in a run; or null.
 static const struct ir_table *filled_runs_member(const struct plan *plan, const struct ir_stmt *s) {
-    const bool good =
-        s->kind == IR_APPLY && !s->hit && !s->action_run && !s->known &&
-        plan_may_be_filled(plan, s->table) && !plan->tables[s->table->id].branches &&
-        !plan->tables[s->table->id].followers &&
-        !ir_block_has(plan_only_action(s->table)->body, IR_EXIT) &&
-        !(s->table->default_action && ir_block_has(s->table->default_action->body, IR_EXIT));
-    return good ? s->table : NULL;
+    return plan_looks_up(plan, s) && !plan->tables[s->table->id].lane_table ? s->table : NULL;
 }
 
 // How many statements from 'i' on are a run, which ends with a table; 'tables' of them are some.

@@ -26,12 +26,36 @@ static bool bank_tuple(struct plan *plan, const struct plan_lane_reg *r, unsigne
     return true;
 }
 
+// Variables that are elements of an array from now on, if they are not yet.
+static void make_array(struct plan *plan, const struct plan_lane_var *t, unsigned n) {
+    if (!t->varies || !t->array || plan->places[t->of[0]->id].array)
+        return;
+    const struct plan_lane_array array = {t->of, n};
+    VEC_PUSH(plan->a, &plan->arrays, array);
+    for (unsigned i = 0; i < n; i++)
+        plan->places[t->of[i]->id] = (struct plan_place){(unsigned)plan->arrays.n, i};
+}
+
+static void make_tables(struct plan *plan, const struct plan_lane_table *t, unsigned n) {
+    const struct plan_lane_tables tables = {t->of, n, t->number != NULL};
+    VEC_PUSH(plan->a, &plan->lane_tables, tables);
+    for (unsigned i = 0; i < n; i++) {
+        plan->tables[t->of[i]->id].lane_table = (unsigned)plan->lane_tables.n;
+        plan->tables[t->of[i]->id].lane = i;
+    }
+}
+
+// Gives lanes the places that their registers, variables and tables have as arrays.
 static const struct plan_lanes *with_banks(struct plan *plan, const struct plan_lanes *l) {
     for (size_t i = 0; l && i < l->registers.n; i++)
         if (!bank_tuple(plan, &l->registers.v[i], l->count, false))
             return NULL;
     for (size_t i = 0; l && i < l->registers.n; i++)
         bank_tuple(plan, &l->registers.v[i], l->count, true);
+    for (size_t i = 0; l && i < l->vars.n; i++)
+        make_array(plan, &l->vars.v[i], l->count);
+    for (size_t i = 0; l && i < l->tables.n; i++)
+        make_tables(plan, &l->tables.v[i], l->count);
     return l;
 }
 
@@ -91,14 +115,28 @@ static void group_loops(struct plan *plan, const unsigned *uses, const struct ir
 struct planner {
     struct plan *plan;
     const unsigned *uses;
-    bool once; // the block that is looked at runs once for a packet at most
+    bool once;  // the block that is looked at runs once for a packet at most
+    bool plain; // lanes are looked for that go on with what is in arrays by now
 };
+
+// The next statement from the i-th on that is a loop's; or the end.
+static size_t next_run(const struct plan *plan, const struct ir_block *b, size_t i) {
+    while (i < b->stmts.n && !plan_lane_run_at(plan, b->stmts.v[i]))
+        i++;
+    return i;
+}
 
 static void block_runs(struct planner *pl, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const size_t there = plan_lane_run_length(pl->plan, b->stmts.v[i]);
+        if (there) {
+            i += there - 1;
+            continue;
+        }
         struct plan_lane_run run = {.first = b->stmts.v[i]};
-        run.lanes = with_banks(
-            pl->plan, plan_lanes_of_block(pl->plan, pl->uses, b, i, pl->once, &run.n_stmts));
+        const struct plan_lane_place at = {b, i, next_run(pl->plan, b, i), pl->once, pl->plain};
+        run.lanes =
+            with_banks(pl->plan, plan_lanes_of_block(pl->plan, pl->uses, &at, &run.n_stmts));
         if (!run.lanes)
             continue;
         VEC_PUSH(pl->plan->a, &pl->plan->runs, run);
@@ -113,21 +151,30 @@ static void runs_inside(void *aux, const struct ir_stmt *s) {
         block_runs(aux, s->cases.v[i].body);
 }
 
+static void all_runs(struct planner *pl) {
+    const struct ir_gress *g = pl->plan->g;
+    pl->once = true;
+    block_runs(pl, g->control);
+    ir_walk(g->control, runs_inside, NULL, pl);
+    pl->once = false;
+    for (size_t i = 0; i < g->actions.n; i++) {
+        block_runs(pl, g->actions.v[i]->body);
+        ir_walk(g->actions.v[i]->body, runs_inside, NULL, pl);
+    }
+}
+
 void plan_lanes(struct plan *plan) {
     if (!plan->vectorise)
         return;
     const struct ir_gress *g = plan->g;
-    struct planner pl = {plan, plan_count_uses(plan), true};
+    struct planner pl = {.plan = plan, .uses = plan_count_uses(plan)};
     for (size_t i = 0; i < g->tables.n; i++)
         if (plan->tables[i].followers)
             group_loops(plan, pl.uses, g->tables.v[i]);
-    block_runs(&pl, g->control);
-    ir_walk(g->control, runs_inside, NULL, &pl);
-    pl.once = false;
-    for (size_t i = 0; i < g->actions.n; i++) {
-        block_runs(&pl, g->actions.v[i]->body);
-        ir_walk(g->actions.v[i]->body, runs_inside, NULL, &pl);
-    }
+    all_runs(&pl);
+    pl.plain = plan->arrays.n > 0;
+    if (pl.plain)
+        all_runs(&pl);
 }
 
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first) {

@@ -3,6 +3,7 @@
 // Finding lanes: see lanes.h.
 #include "compiler/plan/lanes.h"
 
+#include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 
@@ -89,11 +90,11 @@ struct match {
     const struct plan *plan;
     const unsigned *uses;
     struct plan_lanes *l;
-    unsigned lane, n;
-    unsigned *named;        // how often each variable is named in the lanes
-    const unsigned *inside; // or in what may run in their place
-    bool exact;             // where printing looks at constants: they are the same
-    bool once;              // the lanes run once for a packet at most
+    unsigned lane, n, depth; // of the block that is matched: 0 for a lane's own statements
+    unsigned *named;         // how often each variable is named in the lanes
+    const unsigned *inside;  // or in what may run in their place
+    bool exact;              // where printing looks at constants: they are the same
+    bool once;               // the lanes run once for a packet at most
 };
 
 static struct plan_lane_var *tuple_of(struct match *m, const struct ir_var *first) {
@@ -215,6 +216,97 @@ static bool match_regaction(struct match *m, const struct ir_regaction *a,
            bind_fresh(m, a->rv, b->rv) && match_block(m, a->body, b->body);
 }
 
+// ---- tables that lanes apply ----
+
+// Its entries are branches, whose hits are counted in the pipe's state and nowhere else, and whose
+// actions only compute.
+static bool may_branch(const struct plan *plan, const struct ir_stmt *s) {
+    const struct ir_table *t = s->table;
+    const struct plan_table *p = &plan->tables[t->id];
+    bool good = !s->hit && !s->action_run && !s->known && p->branches && !p->followers &&
+                p->leader == t->id && !p->needs_entry && p->fixed && t->const_entries &&
+                t->const_default && !t->idle_timeout && !t->noted;
+    for (size_t i = 0; i <= t->entries.n && good; i++) {
+        const struct ir_action *a = plan_action_at(t, i);
+        good = a->params.n == 0 && !ir_block_has(a->body, IR_REG_EXEC) &&
+               !ir_block_has(a->body, IR_EXIT);
+    }
+    return good;
+}
+
+static struct plan_lane_table *tables_of(struct match *m, const struct ir_table *first) {
+    struct plan_lanes *l = m->l;
+    for (size_t i = 0; i < l->tables.n; i++)
+        if (l->tables.v[i].of[0] == first)
+            return &l->tables.v[i];
+    if (m->lane)
+        return NULL;
+    struct plan_lane_table t = {.of = ARENA_ARRAY(m->plan->a, const struct ir_table *, m->n)};
+    VEC_PUSH(m->plan->a, &l->tables, t);
+    return &l->tables.v[l->tables.n - 1];
+}
+
+static bool match_action(struct match *m, const struct ir_action *a, const struct ir_action *b) {
+    if (a->params.n != b->params.n)
+        return false;
+    for (size_t i = 0; i < a->params.n; i++)
+        if (!bind_fresh(m, a->params.v[i].var, b->params.v[i].var))
+            return false;
+    return match_block(m, a->body, b->body);
+}
+
+// Also what is run when it is not filled.
+static bool match_filled(struct match *m, struct plan_lane_table *t, const struct ir_table *a,
+                         const struct ir_table *b) {
+    t->number = plan_only_action(a)->params.v[0].var;
+    if (a->size != b->size || a->actions.n != b->actions.n)
+        return false;
+    for (size_t i = 0; i < a->actions.n; i++)
+        if ((a->actions.v[i].action == plan_only_action(a)) !=
+                (b->actions.v[i].action == plan_only_action(b)) ||
+            (a->actions.v[i].action == a->default_action) !=
+                (b->actions.v[i].action == b->default_action) ||
+            !match_action(m, a->actions.v[i].action, b->actions.v[i].action))
+            return false;
+    return match_action(m, a->default_action, b->default_action);
+}
+
+static bool match_branches(struct match *m, const struct ir_table *a, const struct ir_table *b) {
+    if (a->entries.n != b->entries.n)
+        return false;
+    for (size_t i = 0; i <= a->entries.n; i++) {
+        const struct ir_entry *x = i < a->entries.n ? a->entries.v[i] : NULL,
+                              *y = x ? b->entries.v[i] : NULL;
+        if (x && x->priority != y->priority)
+            return false;
+        for (size_t k = 0; x && k < a->keys.n; k++)
+            if (!ir_same_key(&x->keys.v[k], &y->keys.v[k]))
+                return false;
+        if (!match_block(m, plan_action_at(a, i)->body, plan_action_at(b, i)->body))
+            return false;
+    }
+    return true;
+}
+
+static bool match_apply(struct match *m, const struct ir_stmt *s, const struct ir_stmt *other) {
+    const struct plan *plan = m->plan;
+    const struct ir_table *a = s->table, *b = other->table;
+    const bool filled = plan_looks_up(plan, s);
+    if (m->depth || a->keys.n != b->keys.n || plan->tables[a->id].applied != 1 ||
+        plan->tables[b->id].applied != 1 || plan->tables[b->id].lane_table ||
+        (filled ? !plan_looks_up(plan, other) : !may_branch(plan, s) || !may_branch(plan, other)))
+        return false;
+    for (size_t i = 0; i < a->keys.n; i++)
+        if (a->keys.v[i].match != b->keys.v[i].match ||
+            !match_expr(m, a->keys.v[i].expr, b->keys.v[i].expr))
+            return false;
+    struct plan_lane_table *t = tables_of(m, a);
+    if (!t || (t->of[m->lane] && t->of[m->lane] != b))
+        return false;
+    t->of[m->lane] = b;
+    return filled ? match_filled(m, t, a, b) : match_branches(m, a, b);
+}
+
 static bool match_stmt(struct match *m, const struct ir_stmt *a, const struct ir_stmt *b) {
     if (a->kind != b->kind)
         return false;
@@ -230,6 +322,8 @@ static bool match_stmt(struct match *m, const struct ir_stmt *a, const struct ir
     case IR_REG_EXEC:
         return !a->use && !b->use && match_exactly(m, a->e, b->e) &&
                match_var(m, a->var, b->var, true) && match_regaction(m, a->regaction, b->regaction);
+    case IR_APPLY:
+        return match_apply(m, a, b);
     default:
         return false;
     }
@@ -239,10 +333,12 @@ static bool match_block(struct match *m, const struct ir_block *a, const struct 
     size_t n = a ? a->stmts.n : 0;
     if (n != (b ? b->stmts.n : 0))
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (!match_stmt(m, a->stmts.v[i], b->stmts.v[i]))
-            return false;
-    return true;
+    bool same = true;
+    m->depth++;
+    for (size_t i = 0; i < n && same; i++)
+        same = match_stmt(m, a->stmts.v[i], b->stmts.v[i]);
+    m->depth--;
+    return same;
 }
 
 static bool match_stmts(struct match *m, unsigned lane, const struct ir_stmt *const *a,
@@ -291,6 +387,31 @@ static bool in_its_lane_only(const struct match *m, const struct plan_lane_var *
     return true;
 }
 
+static bool is_intrinsic(const struct plan *plan, const struct ir_var *v) {
+    for (unsigned i = 0; i < IRI_COUNT; i++)
+        if (plan->g->intrinsic[i] == v)
+            return true;
+    return false;
+}
+
+// Variables that may be elements of an array in phv, or are.
+static bool in_an_array(const struct match *m, struct plan_lane_var *t) {
+    const struct plan *plan = m->plan;
+    const unsigned array = plan->places[t->of[0]->id].array;
+    if (t->fresh || t->initial || t->of[0]->width > 32 ||
+        (array && plan->arrays.v[array - 1].n != m->n))
+        return false;
+    for (unsigned i = 0; i < m->n; i++) {
+        const struct ir_var *v = t->of[i];
+        const struct plan_place *at = &plan->places[v->id];
+        if (v->header || v->valid || plan_is_validity(plan, v) || is_intrinsic(plan, v) ||
+            at->array != array || (array && at->lane != i))
+            return false;
+    }
+    t->array = true;
+    return true;
+}
+
 static bool plan_lanes_holds(const struct plan_lane_var *t, unsigned n, const struct ir_var *v) {
     for (unsigned i = 0; i < n; i++)
         if (t->of[i] == v)
@@ -315,10 +436,12 @@ static bool var_fits(struct match *m, struct plan_lane_var *t) {
         same &= t->of[i] == t->of[0];
     }
     t->varies = !same;
+    const bool tables = m->l->tables.n > 0; // between which a variable must keep its value
     if (same)
-        return true;
+        return !(tables && t->written);
     return distinct((const void *const *)t->of, m->n) &&
-           (on_one_wire(m->plan, t, m->n) || in_its_lane_only(m, t));
+           (on_one_wire(m->plan, t, m->n) || t->fresh || (!tables && in_its_lane_only(m, t)) ||
+            in_an_array(m, t));
 }
 
 // Is a variable of the lane's own read before it is written? What is there then is zero only the
@@ -334,8 +457,8 @@ static void plan_lanes_reads(void *aux, const struct ir_expr *x) {
     const struct plan_lanes *l = o->m->l;
     for (size_t i = 0; x->op == IR_VAR && i < l->vars.n; i++) {
         const struct plan_lane_var *t = &l->vars.v[i];
-        o->early |=
-            t->of[0] == x->var && t->varies && !t->wire && !t->fresh && !t->initial && !o->set[i];
+        o->early |= t->of[0] == x->var && t->varies && !t->wire && !t->fresh && !t->array &&
+                    !t->initial && !o->set[i];
     }
 }
 
@@ -382,10 +505,8 @@ static bool reads_early(const struct match *m) {
     return o.early;
 }
 
-static bool plan_lanes_fits(struct match *m) {
-    struct plan_lanes *l = m->l;
-    if (l->registers.n == 0)
-        return false; // not worth it
+static bool registers_fit(const struct match *m) {
+    const struct plan_lanes *l = m->l;
     for (size_t i = 0; i < l->registers.n; i++) {
         for (unsigned k = 0; k < m->n; k++)
             if (!l->registers.v[i].of[k])
@@ -398,12 +519,40 @@ static bool plan_lanes_fits(struct match *m) {
                     if (l->registers.v[i].of[j] == l->registers.v[k].of[h])
                         return false;
     }
+    return true;
+}
+
+static bool tables_fit(const struct match *m) {
+    const struct plan_lanes *l = m->l;
+    for (size_t i = 0; i < l->tables.n; i++)
+        for (unsigned k = 0; k < m->n; k++)
+            if (!l->tables.v[i].of[k] || !distinct((const void *const *)l->tables.v[i].of, m->n))
+                return false;
+    return true;
+}
+
+// Do lanes without registers and tables go on with what such lanes have?
+static bool plan_lanes_go_on(const struct match *m) {
+    for (size_t i = 0; i < m->l->vars.n; i++)
+        if (m->l->vars.v[i].varies && m->plan->places[m->l->vars.v[i].of[0]->id].array)
+            return true;
+    return false;
+}
+
+static bool plan_lanes_fits(struct match *m, bool plain) {
+    struct plan_lanes *l = m->l;
+    if ((l->registers.n == 0 && l->tables.n == 0) != plain)
+        return false; // not worth it, or not looked for
+    if (!registers_fit(m) || !tables_fit(m))
+        return false;
     for (size_t i = 0; i < l->vars.n; i++)
         if (!var_fits(m, &l->vars.v[i]))
             return false;
     for (size_t i = 0; i < l->vars.n; i++)
         if (plan_lanes_disturbs(m, &l->vars.v[i]))
             return false;
+    if (plain && !plan_lanes_go_on(m))
+        return false;
     l->count = m->n;
     return m->once || !reads_early(m);
 }
@@ -472,7 +621,7 @@ struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct p
             !match_stmts(&m, i, m.l->stmts, plan_lanes_statements(plan, a), m.l->n_stmts))
             return NULL;
     }
-    return plan_lanes_fits(&m) ? m.l : NULL;
+    return plan_lanes_fits(&m, false) ? m.l : NULL;
 }
 
 // How many lanes of 'period' statements follow each other?
@@ -487,36 +636,41 @@ static unsigned plan_lanes_repetitions(const struct plan *plan, const unsigned *
 }
 
 static bool executes(const struct ir_stmt *s) {
-    if (s->kind == IR_REG_EXEC)
+    if (s->kind == IR_REG_EXEC || s->kind == IR_APPLY)
         return true;
     return s->kind == IR_IF &&
            (ir_block_has(s->then_b, IR_REG_EXEC) || ir_block_has(s->else_b, IR_REG_EXEC));
 }
 
+static const char *plan_lanes_name(const struct plan_lanes *l) {
+    return l->registers.n ? l->registers.v[0].of[0]->name
+           : l->tables.n  ? l->tables.v[0].of[0]->name
+                          : l->stmts[0]->var->name;
+}
+
 struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *uses,
-                                       const struct ir_block *b, size_t first, bool once,
-                                       size_t *stmts) {
-    const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
-    size_t left = b->stmts.n - first;
+                                       const struct plan_lane_place *at, size_t *stmts) {
+    const struct ir_stmt *const *s = (const struct ir_stmt *const *)at->block->stmts.v + at->first;
+    const size_t left = at->end - at->first;
     bool worth = false;
     for (size_t period = 1; period <= PLAN_MAX_PERIOD && period * PLAN_MIN_LANES <= left;
          period++) {
-        worth |= executes(s[period - 1]);
+        worth |= at->plain ? s[period - 1]->kind == IR_ASSIGN : executes(s[period - 1]);
         if (!worth)
             continue;
         unsigned n = plan_lanes_repetitions(plan, uses, s, left, period);
         if (n < PLAN_MIN_LANES)
             continue;
         struct match m = new_match(plan, uses, n);
-        m.once = once;
+        m.once = at->once;
         m.l->stmts = s;
         m.l->n_stmts = period;
         bool matched = true;
         for (unsigned i = 0; i < n && matched; i++)
             matched = match_stmts(&m, i, s, s + i * period, period);
-        if (!matched || !plan_lanes_fits(&m))
+        if (!matched || !plan_lanes_fits(&m, at->plain))
             continue;
-        m.l->name = m.l->registers.v[0].of[0]->name;
+        m.l->name = plan_lanes_name(m.l);
         *stmts = n * period;
         return m.l;
     }

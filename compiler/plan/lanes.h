@@ -13,10 +13,13 @@
 // - The bodies are equal but for the variables, registers and constants that they name, and these
 //   differ in the same way everywhere in a body.
 // - A variable that differs from lane to lane is a field of one header, at a fixed distance from
-//   the last lane's, or is used in its lane only. All others are loaded before the loop and, if
-//   they are written, stored after it: the loop runs the lanes in their order.
+//   the last lane's, or is used in its lane only, or is an element of an array in phv, which these
+//   variables then are wherever they are used. All others are loaded before the loop and, if they
+//   are written, stored after it: the loop runs the lanes in their order.
 // - No lane writes a variable that is another one's in another way.
-// - A register belongs to one lane.
+// - A register belongs to one lane, and so does a table. Tables are those with a number for each
+//   key (filled_runs.c) and those whose entries are branches; where there are any, the loop runs
+//   all lanes' statements up to a table, then that table for all lanes, and so on.
 //
 //     struct plan_lanes *l = plan_lanes_of_actions(plan, tables, n, entry);   // null: no loop
 //     emit_lane_loop(plan, l);
@@ -30,6 +33,7 @@ struct plan_lane_var {
     bool written;
     bool fresh; // what a register action begins with: the cell, zero
     bool wire;  // fields of one header
+    bool array; // elements of one array in phv (plan.arrays)
     int stride; // bytes; negative: the fields are in the opposite order
     bool varies;
     big *initial; // by lane, of an action's parameter; null: zero
@@ -41,6 +45,11 @@ struct plan_lane_const { // differs
 struct plan_lane_reg {
     const struct ir_register **of;
 };
+// A table that lane 0 applies, and the other lanes' in its place.
+struct plan_lane_table {
+    const struct ir_table **of;
+    const struct ir_var *number; // of one that is filled: the parameter of its action; else null
+};
 struct plan_lanes {
     unsigned count;
     const struct ir_stmt *const *stmts; // of lane 0
@@ -48,7 +57,8 @@ struct plan_lanes {
     VEC(struct plan_lane_var) vars;
     VEC(struct plan_lane_reg) registers;
     VEC(struct plan_lane_const) consts;
-    const char *name; // of lane 0, for a comment
+    VEC(struct plan_lane_table) tables; // in the order in which they are applied
+    const char *name;                   // of lane 0, for a comment
 };
 
 // What is counted once per gress before lanes are looked for: how often each variable is named.
@@ -77,10 +87,15 @@ struct plan_lane_group {
 };
 struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct plan_lane_group *g);
 // Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
-// 'once': a packet runs the block once at most.
+// 'once': a packet runs the block once at most. 'plain': lanes without registers and tables, but
+// with variables that are in arrays by now; else only others.
+struct plan_lane_place {
+    const struct ir_block *block;
+    size_t first, end;
+    bool once, plain;
+};
 struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *uses,
-                                       const struct ir_block *b, size_t first, bool once,
-                                       size_t *stmts);
+                                       const struct plan_lane_place *at, size_t *stmts);
 
 // Whole bytes, at most 8, side by side.
 bool plan_lane_field_is_plain(const struct plan_lane_var *t);

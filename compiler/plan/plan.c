@@ -89,6 +89,7 @@ void plan_pipeline(struct arena *a, struct diag *d, const struct ir_program *pro
             .without = opt->without,
             .index = ARENA_ARRAY(a, const struct ir_expr *, g->registers.n + 1),
             .registers = ARENA_ARRAY(a, struct plan_register, g->registers.n + 1),
+            .places = ARENA_ARRAY(a, struct plan_place, g->vars.n + 1),
             .vars = ARENA_ARRAY(a, struct plan_var, g->vars.n + 1),
             .headers = ARENA_ARRAY(a, struct plan_header, g->headers.n + 1),
         };

@@ -99,7 +99,10 @@ struct plan_table {
     bool fixed;            // nobody can give it another default action
     unsigned applied;      // apply statements
     unsigned filled_group; // those that it is looked up with (filled_runs.c), from 1; 0: with none
-    unsigned leader;       // table that it is fused with, or itself
+    // Of tables that are looked up in a loop over lanes: which they are (plan.lane_tables, from 1;
+    // 0: none), and the lane.
+    unsigned lane_table, lane;
+    unsigned leader; // table that it is fused with, or itself
     unsigned followers;
     unsigned next; // of the group, in the order of application; itself at the end
     // Assignments that follow its application, of a fused group's table: as many for each.
@@ -111,10 +114,26 @@ struct plan_table {
     // Of a fused group's leader: its loops run when the control is done (sunk_loops.c).
     bool last;
 };
+// Variables of one width, by lane, that are elements of one array in phv, or equal tables of which
+// each lane looks up its own.
+struct plan_lane_array {
+    const struct ir_var *const *of;
+    unsigned n;
+};
+struct plan_lane_tables {
+    const struct ir_table *const *of;
+    unsigned n;
+    bool filled; // with numbers; else their entries are branches
+};
+struct plan_place { // of a variable
+    unsigned array; // plan.arrays, from 1; 0: none
+    unsigned lane;
+};
 struct plan_lane_run { // statements of a block that become a loop
     const struct ir_stmt *first;
     size_t n_stmts;
     const struct plan_lanes *lanes;
+    bool last; // where its first table chooses alike for all lanes, the rest waits (sunk_loops.c)
 };
 // What is known of a variable in some part of a control.
 struct plan_fact {
@@ -173,6 +192,9 @@ struct plan {
     struct plan_table *tables;
     struct plan_home *homes;
     VEC(struct plan_lane_run) runs;
+    VEC(struct plan_lane_array) arrays;
+    VEC(struct plan_lane_tables) lane_tables;
+    struct plan_place *places; // by variable
     bool *only_sunk; // by variable: only loops that run last write it; null: there are none
     struct plan_var *vars;
     struct plan_header *headers;
@@ -252,6 +274,8 @@ const struct ir_action *plan_only_action(const struct ir_table *t);
 bool plan_may_be_filled(const struct plan *plan, const struct ir_table *t);
 // How many statements of the block, from 'i' on, are a run of such tables of one group; or 0.
 size_t plan_filled_run(const struct plan *plan, const struct ir_block *b, size_t i);
+// The statement applies one and does nothing more.
+bool plan_looks_up(const struct plan *plan, const struct ir_stmt *s);
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 // ---- how much C is printed for a block, in statements (weigh.c); after LANES ----
 unsigned plan_weigh(const struct plan *plan, const struct ir_block *b);

@@ -13,6 +13,10 @@
 // That is exact when nothing after the group looks at what the loops write, writes what they look
 // at, uses their registers or puts a header of theirs into the packet. It is looked for in groups
 // that stand in the control itself, not in an action or under another statement.
+//
+// Of a run of statements that begins with a table whose entries are branches, what all lanes choose
+// alike waits with all that comes after it in the run: the table's hit is counted at once, and the
+// rest is done where the packet leaves with a header that it writes, or never.
 #include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 
@@ -48,6 +52,14 @@ static bool may_wait(const struct ir_effects *behind, const struct plan_lanes *l
     return true;
 }
 
+// What waits is a function of its own, which has no arrays of phv.
+static bool has_arrays(const struct plan_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (l->vars.v[i].array)
+            return true;
+    return false;
+}
+
 // 'i': the group's first statement in the control.
 static bool group_may_wait(const struct plan *plan, const struct ir_table *leader, size_t i) {
     const struct plan_table *p = &plan->tables[leader->id];
@@ -57,6 +69,9 @@ static bool group_may_wait(const struct plan *plan, const struct ir_table *leade
     for (i += (p->followers + 1) * (1 + p->n_tail); i < control->stmts.n; i++)
         ir_effects_add_stmt(&behind, control->stmts.v[i]);
     ir_effects_add_block(&behind, plan->g->deparser);
+    for (size_t k = 0; k <= leader->entries.n; k++)
+        if (p->loops[k] && has_arrays(p->loops[k]))
+            return false;
     for (size_t k = 0; k <= leader->entries.n; k++)
         if (p->loops[k] ? !may_wait(&behind, p->loops[k], &writes)
                         : !plan_sunk_loops_does_nothing(plan, leader, k))
@@ -77,9 +92,43 @@ static void only_last(const struct plan *plan, bool *only) {
         only[i] = g->vars.v[i]->header && !others.assigned[i];
 }
 
+// Adds what comes after the run, which is somewhere in the block. False: it is not.
+static bool run_behind(struct ir_effects *behind, const struct ir_block *b,
+                       const struct plan_lane_run *run) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        const bool here = s == run->first;
+        if (!here && !run_behind(behind, s->then_b, run) && !run_behind(behind, s->else_b, run))
+            continue;
+        for (i += here ? run->n_stmts : 1; i < b->stmts.n; i++)
+            ir_effects_add_stmt(behind, b->stmts.v[i]);
+        return true;
+    }
+    return false;
+}
+
+// All that it writes of the packet is what may wait, and all else is its own.
+static bool run_may_wait(const struct plan *plan, const struct plan_lane_run *run) {
+    const struct plan_lanes *l = run->lanes;
+    const struct ir_table *first = l->stmts[0]->kind == IR_APPLY ? l->stmts[0]->table : NULL;
+    struct ir_effects behind = ir_effects_none(plan->a, plan->g);
+    bool writes = false;
+    if (!first || !plan->tables[first->id].branches || l->registers.n ||
+        !run_behind(&behind, plan->g->control, run))
+        return false;
+    ir_effects_add_block(&behind, plan->g->deparser);
+    return may_wait(&behind, l, &writes) && writes;
+}
+
+static void sink_runs(struct plan *plan) {
+    for (size_t i = 0; i < plan->runs.n; i++)
+        plan->runs.v[i].last = run_may_wait(plan, &plan->runs.v[i]);
+}
+
 void plan_sunk_loops(struct plan *plan) {
     const struct ir_block *control = plan->g->control;
     bool any = false;
+    sink_runs(plan);
     for (size_t i = 0; control && plan->vectorise && i < control->stmts.n; i++) {
         const struct ir_expr *guard;
         const struct ir_stmt *s = plan_application(control->stmts.v[i], &guard);
@@ -96,13 +145,18 @@ void plan_sunk_loops(struct plan *plan) {
     plan_in_place(plan); // what is written last needs no copy
 }
 
+static void share_loaded(struct plan *plan, const struct plan_lanes *l) {
+    for (size_t n = 0; l && n < l->vars.n; n++)
+        if (!l->vars.v[n].varies)
+            plan->vars[l->vars.v[n].of[0]->id].shared = true;
+}
+
 // What the loops load is looked at by a function of its own.
 void plan_share_loaded(struct plan *plan) {
+    for (size_t i = 0; i < plan->runs.n; i++)
+        if (plan->runs.v[i].last)
+            share_loaded(plan, plan->runs.v[i].lanes);
     for (size_t i = 0; i < plan->g->tables.n; i++)
-        for (size_t k = 0; plan->tables[i].last && k <= plan->g->tables.v[i]->entries.n; k++) {
-            const struct plan_lanes *l = plan->tables[i].loops[k];
-            for (size_t n = 0; l && n < l->vars.n; n++)
-                if (!l->vars.v[n].varies)
-                    plan->vars[l->vars.v[n].of[0]->id].shared = true;
-        }
+        for (size_t k = 0; plan->tables[i].last && k <= plan->g->tables.v[i]->entries.n; k++)
+            share_loaded(plan, plan->tables[i].loops[k]);
 }

@@ -61,8 +61,8 @@ static const char *emit_branch_conjunction(const struct emit *e, const char *a, 
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
-static const char *emit_branch_key_condition(const struct emit *e, const struct ir_key *k,
-                                             size_t index, const struct ir_key_value *v) {
+const char *emit_branch_key_condition(const struct emit *e, const struct ir_key *k, size_t index,
+                                      const struct ir_key_value *v) {
     unsigned w = k->expr->width;
     const char *key = emit_text(e, "k%zu", index);
     if (v->high) {
@@ -121,6 +121,14 @@ static void key_locals(const struct emit *e, const struct ir_table *t) {
                   emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
 }
 
+size_t emit_branch_first(const struct emit *e, const struct ir_table *t, const bool *known) {
+    const struct ranked *r = ranked_entries(e, t);
+    for (size_t i = 0; i < t->entries.n; i++)
+        if (!known[r[i].position])
+            return r[i].position;
+    return t->entries.n;
+}
+
 #define NO_KEY SIZE_MAX
 
 // Some entries, best first, and what is left to be compared of them.
@@ -136,9 +144,12 @@ static bool is_one_value(const struct ir_table *t, const struct ranked *r, size_
     return !v->high && (!v->mask || emit_branch_all_ones(v->mask, t->keys.v[k].expr->width));
 }
 
-static bool is_any_value(const struct ranked *r, size_t k) {
-    const struct ir_key_value *v = &r->entry->keys.v[k];
+bool emit_branch_is_any(const struct ir_key_value *v) {
     return !v->high && v->mask && big_sign(v->mask) == 0;
+}
+
+static bool is_any_value(const struct ranked *r, size_t k) {
+    return emit_branch_is_any(&r->entry->keys.v[k]);
 }
 
 // A first occurrence of its value in key 'k'?

@@ -32,12 +32,23 @@ static void phv_members(const struct emit *e, bool validities) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
         const struct emit_var *is = emit_var_of(e, v);
-        if (!is->shared || is->wire || plan_is_validity(e->plan, v) != validities)
+        if (!is->shared || is->wire || e->plan->places[v->id].array ||
+            plan_is_validity(e->plan, v) != validities)
             continue;
         if (plan_is_wide(v->width))
             emit_line(e, "uint8_t %s[%u];", is->name, plan_bytes(v->width));
         else
             emit_line(e, "%s %s;", emit_storage(v->width), is->name);
+    }
+}
+
+// Of lanes: what a loop over them has of each variable is a vector.
+static void phv_arrays(const struct emit *e) {
+    for (size_t i = 0; i < e->plan->arrays.n; i++) {
+        const struct plan_lane_array *array = &e->plan->arrays.v[i];
+        emit_line(e, "_Alignas(64) %s array%zu[%u]; // %s and others",
+                  emit_ctype(array->of[0]->width), i + 1, array->n,
+                  emit_comment(e, array->of[0]->name));
     }
 }
 
@@ -64,6 +75,7 @@ static void gress_functions(const struct emit *e) {
     emit_late_members(e);
     phv_members(e, true); // side by side: several are set at once
     phv_members(e, false);
+    phv_arrays(e);
     for (size_t i = 0; i < e->g->headers.n; i++)
         for (size_t j = 0; j < e->plan->headers[i].segments.n; j++)
             if (e->plan->headers[i].segments.v[j].raw && e->plan->headers[i].emitted)

@@ -16,7 +16,8 @@
 //                          copied_fields.c: neighbours that are copied to another header
 //     table.c              the application of a table; branch.c: entries as branches; key_words.c:
 //                          keys compared together
-//     register.c           registers and stateful ALUs; lane_loop.c: loops over lanes
+//     register.c           registers and stateful ALUs; lane_loop.c: loops over lanes;
+//                          lane_tables.c: lanes that apply tables
 //     meter.c              counters, meters, filters
 //     hash.c               hashes that the control plane may change
 //     profile.c            action profiles, selectors, proxy hashes

@@ -32,6 +32,7 @@ struct emit_container {
 struct emit_var {
     const void *user;
     bool shared, touched, deferred;
+    bool whole;       // of the type that it has in an expression
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes
@@ -371,6 +372,16 @@ struct emit_chain {
 void emit_branches(const struct emit *e, const struct ir_table *t,
                    const struct ir_known_match *known, const struct emit_chain *chain);
 bool emit_has_match(const struct ir_table *t, enum ir_match m);
+// The entry that is asked for first, of those that are not 'known', by position; or the end.
+size_t emit_branch_first(const struct emit *e, const struct ir_table *t, const bool *known);
+bool emit_branch_is_any(const struct ir_key_value *v); // every key's value matches it
+// What key 'index', in C variable k0, k1..., must be; empty: anything.
+const char *emit_branch_key_condition(const struct emit *e, const struct ir_key *k, size_t index,
+                                      const struct ir_key_value *v);
+
+// ---- tables that lanes look up (lane_tables.c) ----
+void emit_lane_members(const struct emit *e); // of the pipe's state
+void emit_lane_tells(const struct emit *e);   // what tables write there
 
 // ---- keys that are compared as one word (key_words.c) ----
 struct emit_key_word {

@@ -437,13 +437,17 @@ static void assign_wide(const struct emit *e, const struct ir_var *v, const stru
     emit_close(e, "}");
 }
 
+static const char *stored_as(const struct emit *e, const struct ir_var *v) {
+    return emit_var_of(e, v)->whole ? emit_ctype(v->width) : emit_storage(v->width);
+}
+
 const char *emit_set(const struct emit *e, const struct ir_var *v, const char *value) {
     const struct emit_var *i = emit_var_of(e, v);
     if (i->deferred)
         return emit_text(e, "v->%s = (%s)(%s), v->holds_%s = true", i->name, emit_storage(v->width),
                          value, i->name);
     if (!i->wire)
-        return emit_text(e, "%s = (%s)(%s)", i->ref, emit_storage(v->width), value);
+        return emit_text(e, "%s = (%s)(%s)", i->ref, stored_as(e, v), value);
     if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
         return emit_text(e, "sk_store_bytes(%s, %u, %s)", i->wire, v->width / 8, value);
     if (i->word.bytes)
@@ -460,7 +464,7 @@ void emit_assign(const struct emit *e, const struct ir_var *v, const struct ir_e
     else if (emit_var_of(e, v)->wire)
         emit_line(e, "%s;", emit_set(e, v, emit_expr(e, x)));
     else if (v->width <= 16 && x->op != IR_CONST)
-        emit_line(e, "%s = (%s)%s;", emit_ref(e, v), emit_storage(v->width), emit_expr(e, x));
+        emit_line(e, "%s = (%s)%s;", emit_ref(e, v), stored_as(e, v), emit_expr(e, x));
     else
         emit_line(e, "%s = %s;", emit_ref(e, v), emit_expr(e, x));
 }

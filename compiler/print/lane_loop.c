@@ -24,8 +24,8 @@ static bool lane_loop_is_late(enum emit_lane_stores stores, const struct plan_la
 }
 
 // By variable of the lanes: lane 0's, in the loop.
-static const struct emit_var *lane_loop_vars(const struct emit *e, const struct plan_lanes *l,
-                                             enum emit_lane_stores stores) {
+const struct emit_var *emit_lane_vars(const struct emit *e, const struct plan_lanes *l,
+                                      enum emit_lane_stores stores) {
     struct emit_var *vars = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct plan_lane_var *t = &l->vars.v[i];
@@ -33,6 +33,9 @@ static const struct emit_var *lane_loop_vars(const struct emit *e, const struct 
         *v = *emit_var_of(e, t->of[0]);
         if (t->wire && t->varies && !lane_loop_is_late(stores, t)) {
             emit_wire_refs(e, v, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
+        } else if (t->varies && t->array) {
+            v->ref = emit_text(e, "v->array%u[l]", e->plan->places[t->of[0]->id].array);
+            v->whole = true;
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
             v->deferred = false;
@@ -104,7 +107,7 @@ static void declare_arrays(const struct emit *e, const struct plan_lanes *l) {
                   l->consts.v[i].first->width);
 }
 
-static void declare_inside(const struct emit *e) {
+void emit_lane_inside(const struct emit *e) {
     const struct plan_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct plan_lane_var *t = &l->vars.v[i];
@@ -113,7 +116,7 @@ static void declare_inside(const struct emit *e) {
             emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
                       emit_storage(v->width), emit_var_of(e, v)->name, emit_storage(v->width), i,
                       t->stride, v->width / 8);
-        if (!t->varies || t->wire)
+        if (!t->varies || t->wire || t->array)
             continue;
         const char *initial = !t->initial ? "0"
                               : emit_lane_loop_differ(t->initial, l->count)
@@ -252,6 +255,8 @@ static unsigned lanes_to_run(const struct emit *e, const struct plan_lanes *l,
         const struct plan_lane_var *t = &l->vars.v[i];
         if (t->varies && t->wire)
             run = emit_lane_loop_at_most(run, fields_room(e, l, stores, t));
+        else if (t->varies && t->array)
+            run = 0;
         else if (t->varies ? t->initial && emit_lane_loop_differ(t->initial, l->count) : t->written)
             run = 0;
     }
@@ -267,8 +272,24 @@ static void note_homes(const struct emit *e, const struct plan_lanes *l) {
             emit_home_write(e, l->vars.v[i].of[0]);
 }
 
+void emit_lane_outside(const struct emit *e, const struct plan_lanes *l) {
+    declare_outside(e, l);
+    note_homes(e, l);
+    declare_arrays(e, l);
+}
+
+// GCC takes a loop of so few lanes apart before it looks for vectors.
+#define PEELED_LANES 16u
+
+void emit_lane_for(const struct emit *e, unsigned lanes) {
+    emit_line(e, "#pragma GCC ivdep");
+    if (lanes <= PEELED_LANES)
+        emit_line(e, "#pragma GCC unroll 1");
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", lanes);
+}
+
 static void lane_loop_body(const struct emit *e) {
-    declare_inside(e);
+    emit_lane_inside(e);
     for (size_t i = 0; i < e->loop->lanes->n_stmts; i++)
         emit_stmt(e, e->loop->lanes->stmts[i]);
     if (e->loop->stores == EMIT_STORES_BUFFERED)
@@ -285,14 +306,13 @@ static void emit_lane_loop_loop(const struct emit *e, const struct plan_lanes *l
     // how many of those there are, so that vectors are full
     while (stores != EMIT_STORES && run > l->count && run % 8)
         run--;
-    const struct emit_loop in_loop = {l, stores, lane_loop_vars(e, l, stores)};
+    const struct emit_loop in_loop = {l, stores, emit_lane_vars(e, l, stores)};
     struct emit in = *e;
     in.loop = &in_loop;
     declare_arrays(e, l);
     if (stores == EMIT_STORES_BUFFERED)
         declare_buffers(e, l, run);
-    emit_line(e, "#pragma GCC ivdep");
-    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
+    emit_lane_for(e, run);
     lane_loop_body(&in);
     emit_close(e, "}");
     if (stores == EMIT_STORES_BUFFERED)

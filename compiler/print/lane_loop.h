@@ -8,6 +8,18 @@
 #include "compiler/print/emit_impl.h"
 
 void emit_lane_loop(const struct emit *e, const struct plan_lanes *l);
+// The same of lanes that apply tables, as several loops (lane_tables.c).
+void emit_lane_tables(const struct emit *e, const struct plan_lane_run *run);
+// Of run 'i', of which a part may wait: members of phv, and that part.
+void emit_lane_waiting(const struct emit *e, size_t i);
+void emit_lane_waited(const struct emit *e, size_t i);
+// Parts of a loop: its head, up to "{"; what is declared before it, at the beginning of its body,
+// and where lane 0's variables are in it, by variable of the lanes.
+void emit_lane_for(const struct emit *e, unsigned lanes);
+void emit_lane_outside(const struct emit *e, const struct plan_lanes *l);
+void emit_lane_inside(const struct emit *e);
+const struct emit_var *emit_lane_vars(const struct emit *e, const struct plan_lanes *l,
+                                      enum emit_lane_stores stores);
 // The same as a function of its own, of lanes that write nothing of the packet but fields on the
 // wire, and its call. Fields that are not stored in the loop are plain.
 void emit_lane_function(const struct emit *e, const struct plan_lanes *l,

@@ -306,6 +306,7 @@ static void state_of_gress(const struct emit *e) {
             emit_line(e, "const void *%c_filled%zu;", c, i);
     for (unsigned i = 1; i <= e->plan->n_filled_groups; i++)
         emit_line(e, "unsigned %c_unfilled%u; // tables of the group", c, i);
+    emit_lane_members(e);
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
     if (g->tables.n)
@@ -345,7 +346,8 @@ static void state_of_gress(const struct emit *e) {
         emit_line(e, "uint64_t %c_param%zu; // %s", c, i,
                   emit_comment(e, g->reg_params.v[i]->name));
     for (size_t i = 0; i < g->tables.n; i++)
-        if (emit_counts_hits(e, g->tables.v[i]) && e->plan->tables[i].leader == i)
+        if (emit_counts_hits(e, g->tables.v[i]) && e->plan->tables[i].leader == i &&
+            !e->plan->tables[i].lane_table)
             emit_line(e, "struct sk_hits %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
                       g->tables.v[i]->entries.n + 1, emit_comment(e, g->tables.v[i]->name));
 }
@@ -410,10 +412,18 @@ static void new_table(const struct emit *e, const char *ref, const char *desc) {
 }
 
 static void share_hits(const struct emit *e) {
-    for (size_t i = 0; i < e->g->tables.n; i++)
-        if (emit_counts_hits(e, e->g->tables.v[i]))
-            emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_hits%u);", emit_gress_letter(e),
-                      i, emit_gress_letter(e), e->plan->tables[i].leader);
+    const char c = emit_gress_letter(e);
+    for (size_t i = 0; i < e->g->tables.n; i++) {
+        const struct plan_table *t = &e->plan->tables[i];
+        if (!emit_counts_hits(e, e->g->tables.v[i]))
+            continue;
+        if (t->lane_table)
+            emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_lane_hits%u + %u, %u);", c, i,
+                      c, t->lane_table, t->lane, e->plan->lane_tables.v[t->lane_table - 1].n);
+        else
+            emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_hits%u, 1);", c, i, c,
+                      t->leader);
+    }
 }
 
 static void tell_filled(const struct emit *e) {
@@ -423,6 +433,7 @@ static void tell_filled(const struct emit *e) {
             emit_line(e,
                       "sk_table_tell_filled(s->%c_table%zu, &s->%c_filled%zu, &s->%c_unfilled%u);",
                       c, i, c, i, c, e->plan->tables[i].filled_group);
+    emit_lane_tells(e);
 }
 
 static void free_state(const struct emit *e) {

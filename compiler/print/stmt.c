@@ -563,6 +563,11 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         const struct plan_lane_run *run = plan_lane_run_at(e->plan, s);
+        if (run && (run->lanes->tables.n || !run->lanes->registers.n)) {
+            emit_lane_tables(e, run);
+            i += run->n_stmts - 1;
+            continue;
+        }
         if (run) {
             emit_lane_loop(e, run->lanes);
             i += run->n_stmts - 1;

@@ -32,7 +32,10 @@ static size_t first_like(const struct emit *e, const struct ir_table *leader, si
 }
 
 static bool any_sunk(const struct emit *e) {
-    return e->plan->only_sunk != NULL;
+    bool any = e->plan->only_sunk != NULL;
+    for (size_t i = 0; i < e->plan->runs.n; i++)
+        any |= e->plan->runs.v[i].last;
+    return any;
 }
 
 void emit_sunk_members(const struct emit *e) {
@@ -41,6 +44,9 @@ void emit_sunk_members(const struct emit *e) {
         if (p->tables[i].last)
             emit_line(e, "uint8_t last%zu; // which loop of %s is to run, plus one", i,
                       emit_comment(e, e->g->tables.v[i]->name));
+    for (size_t i = 0; i < p->runs.n; i++)
+        if (p->runs.v[i].last)
+            emit_lane_waiting(e, i);
 }
 
 bool emit_note_sunk(const struct emit *e, const struct ir_table *leader, size_t position) {
@@ -149,6 +155,13 @@ void emit_sunk_loops(const struct emit *e) {
         emit_open(e, "switch (v->last%zu) { // %s and %u tables like it", i,
                   emit_comment(e, e->g->tables.v[i]->name), p->tables[i].followers);
         each_loop(&of, i, emit_sunk_loop_call, true);
+        emit_close(e, "}");
+    }
+    for (size_t i = 0; i < p->runs.n; i++) {
+        if (!p->runs.v[i].last)
+            continue;
+        emit_open(e, "if (leaves && v->waits%zu && (%s)) {", i, leaves_with(e, p->runs.v[i].lanes));
+        emit_lane_waited(&of, i);
         emit_close(e, "}");
     }
     emit_close(e, "}");

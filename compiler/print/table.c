@@ -188,8 +188,11 @@ bool emit_counts_hits(const struct emit *e, const struct ir_table *t) {
 // When an entry was hit last is of use where something can come of it: what is the program's own
 // for good does not age (stages/table.h, sk_table_tells_last_hit).
 static void count_hit(const struct emit *e, const struct ir_table *t, size_t position) {
+    const struct plan_table *p = &e->plan->tables[t->id];
     const char *at =
-        emit_text(e, "s->%c_hits%u[%zu]", e->p[2], e->plan->tables[t->id].leader, position);
+        p->lane_table ? emit_text(e, "s->%c_lane_hits%u[%zu]", e->p[2], p->lane_table,
+                                  position * e->plan->lane_tables.v[p->lane_table - 1].n + p->lane)
+                      : emit_text(e, "s->%c_hits%u[%zu]", e->p[2], p->leader, position);
     const bool own = position < t->entries.n ? t->const_entries : t->const_default || t->hidden;
     const bool timed = !own || t->idle_timeout;
     if (timed)

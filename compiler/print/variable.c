@@ -10,6 +10,11 @@ static void name_variable(const struct emit *e, struct emit_var *i, const struct
         .user = is->user, .shared = is->shared, .touched = is->touched, .deferred = is->deferred};
     i->name = emit_text(e, "%s_%u", emit_ident(e, v->name), v->id);
     i->ref = i->shared ? emit_text(e, "v->%s", i->name) : i->name;
+    const struct plan_place *at = &e->plan->places[v->id];
+    if (at->array) {
+        i->ref = emit_text(e, "v->array%u[%u]", at->array, at->lane);
+        i->whole = true;
+    }
     if (is->on_wire)
         emit_wire_refs(e, i, v, emit_text(e, "v->at_h%u + %u", v->header->id, v->bit_offset / 8));
     if (is->deferred) {

@@ -1148,6 +1148,65 @@ static void test_filled_told(void **state) {
     sk_table_free(b);
 }
 
+static void is_looked_up(const struct sk_numbers *n, const uint32_t *values, bool lines) {
+    uint32_t keys[4096];
+    assert_non_null(n);
+    assert_int_equal(lines, n->lines != NULL);
+    for (unsigned lanes = 1; lanes < 40; lanes++) {
+        for (unsigned i = 0; i < lanes; i++)
+            keys[i] = i * 1021 % 4096;
+        keys[lanes] = 12345;
+        sk_numbers_of(n, keys, lanes);
+        for (unsigned i = 0; i < lanes; i++)
+            assert_int_equal(values[i * 1021 % 4096], keys[i]);
+        assert_int_equal(12345, keys[lanes]);
+    }
+    for (uint32_t i = 0; i < 4096; i++)
+        keys[i] = i;
+    sk_numbers_of(n, keys, 4096);
+    assert_memory_equal(values, keys, sizeof keys);
+}
+
+// Two lanes have their numbers in common while both are filled with all keys, and alike; numbers on
+// lines, by the upper bits of a key or by the lower ones, of 16 and of 32 bits, are what they were.
+static void test_filled_lanes(void **state) {
+    static uint32_t values[4096];
+    struct sk_table *a = sk_table_new(&numbers_desc), *b = sk_table_new(&numbers_desc);
+    const struct sk_numbers *common = NULL, *of[2] = {NULL};
+    const struct sk_lane_numbers lanes = {&common, of, 2};
+
+    (void)state;
+    sk_table_tell_lanes(a, &lanes, 0);
+    sk_table_tell_lanes(b, &lanes, 1);
+    for (unsigned kind = 0; kind < 6; kind++) {
+        const uint32_t action = kind % 2 ? 2 : 0; // of 32 bits, of 16
+        for (uint32_t i = 0; i < 4096; i++)
+            values[i] = kind < 2   ? (i >> 6) * 7 + (i & 63) * (i >> 10)
+                        : kind < 4 ? 40000 - (i >> 6) * (i & 63) * 9
+                                   : (i * 0x9e3779b1u) >> 20;
+        assert_int_equal(SK_OK, sk_table_fill(a, action, values, 4096));
+        assert_null(sk_numbers_told(&common));
+        assert_int_equal(SK_OK, sk_table_fill(b, action, values, 4096));
+        is_looked_up(sk_numbers_told(&common), values, kind < 4);
+        values[4095] ^= 1;
+        assert_int_equal(SK_OK, sk_table_fill(a, action, values, 4096));
+        assert_null(sk_numbers_told(&common));
+        assert_int_equal(SK_OK, sk_table_fill(b, action, values, 4096));
+        is_looked_up(sk_numbers_told(&common), values, false);
+        assert_int_equal(SK_OK, sk_table_fill(b, action, values, 4095));
+        assert_null(sk_numbers_told(&common));
+        sk_table_quiesce(a);
+        sk_table_quiesce(b);
+    }
+    assert_int_equal(SK_OK, sk_table_fill(b, 0, values, 4096));
+    assert_int_equal(SK_OK, sk_table_fill(a, 0, values, 4096));
+    assert_non_null(sk_numbers_told(&common));
+    assert_int_equal(SK_OK, sk_table_clear(b));
+    assert_null(sk_numbers_told(&common));
+    sk_table_free(a);
+    sk_table_free(b);
+}
+
 static void test_filled_refusals(void **state) {
     static const uint32_t values[4097] = {1, 65536};
     struct sk_table_desc d = numbers_desc;
@@ -1186,6 +1245,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filled),
         cmocka_unit_test(test_filled_told),
+        cmocka_unit_test(test_filled_lanes),
         cmocka_unit_test(test_filled_refusals),
         cmocka_unit_test(test_state_too_large),
         cmocka_unit_test(test_lazy_state),

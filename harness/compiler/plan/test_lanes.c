@@ -23,6 +23,7 @@
 
 #include "compiler/compile.h"
 #include "control/config/config.h"
+#include "control/tables/control.h"
 #include "hosts/atp/frame.h"
 #include "hosts/switchml/frame.h"
 #include "pipeline/switch/switch.h"
@@ -242,6 +243,13 @@ static void apart_packet(struct burst *b, unsigned i) {
     b->frames[i][b->lengths[i]] = 0;
 }
 
+static void lookups_packet(struct burst *b, unsigned i) {
+    uint8_t h[] = {(uint8_t)below(6), (uint8_t)below(below(4) ? 4 : 256)};
+    request(b, i, sizeof h, 20, h);
+    for (unsigned k = 0; k < 40 && below(2); k++) // lanes that are not alike
+        b->frames[i][16 + 2 * k] = (uint8_t)random_word();
+}
+
 static void results_packet(struct burst *b, unsigned i) {
     uint8_t h[] = {(uint8_t)below(5), (uint8_t)below(below(4) ? 4 : 256)};
     request(b, i, sizeof h, 32, h);
@@ -356,6 +364,8 @@ static void turned_packet(struct burst *b, unsigned i) {
 
 // ---- the programs ----
 
+#define LOOKUP_LOOPS 10
+
 static const struct program {
     const char *path;
     void (*packet)(struct burst *b, unsigned i);
@@ -368,8 +378,9 @@ static const struct program {
     {"harness/compiler/plan/lanes/forms.p4", form_packet, BUILDS, 16, NULL},
     {"harness/compiler/plan/lanes/tensor.p4", tensor_packet, BUILDS, 4, NULL},
     {"harness/compiler/plan/lanes/results.p4", results_packet, 3, 4, NULL},
-    {"harness/compiler/plan/lanes/apart.p4", apart_packet, 3, 1, NULL},
+    {"harness/compiler/plan/lanes/apart.p4", apart_packet, 3, 3, NULL},
     {"harness/compiler/plan/lanes/turned.p4", turned_packet, BUILDS, 0, NULL},
+    {"harness/compiler/plan/lanes/lookups.p4", lookups_packet, BUILDS, LOOKUP_LOOPS, NULL},
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
@@ -407,6 +418,123 @@ static void random_packets(void **s) {
     const char *variant = getenv("VARIANT");
     for (size_t i = 0; i < PROGRAMS; i++)
         flood(&programs[i], variant && *variant ? 2000 : 50000, false);
+}
+
+// ---- lanes that look up tables, as they are filled and changed ----
+
+#define LOOKUP_LANES 20u
+
+static void fill_one(struct side *s, const char *table, unsigned lane, const char *action,
+                     const uint32_t *values, size_t n) {
+    struct sk_error err;
+    char name[64];
+    snprintf(name, sizeof name, table, lane);
+    const int rc = action ? sk_control_table_fill(s->sw, name, action, values, n, -1, &err)
+                          : sk_control_table_clear(s->sw, NULL, name, -1, &err);
+    if (rc)
+        fail_msg("%s: %s", name, err.text);
+}
+
+// In lanes from 'from' up to 'to'; no action: they are cleared.
+static void fill_lanes(struct side *s, const char *table, unsigned from, unsigned to,
+                       const char *action, const uint32_t *values, size_t n) {
+    for (unsigned lane = from; lane < to; lane++)
+        fill_one(s, table, lane, action, values, n);
+}
+
+static void default_of(struct side *s, const char *table, const char *value) {
+    struct sk_error err;
+    const struct sk_named_value arg = {"number", value};
+    const struct sk_entry_spec spec = {
+        .table = table, .action = "add", .args = &arg, .n_args = 1, .pipe = -1};
+    if (sk_control_default_set(s->sw, &spec, &err))
+        fail_msg("%s: %s", table, err.text);
+}
+
+// Numbers on lines by the upper bits of a key, by its lower ones, and on none.
+static void lookups_change(struct side *s, unsigned step) {
+    static const char wide[] = "pipe.Ingress.sum%u.wide", narrow[] = "pipe.Ingress.sum%u.narrow",
+                      last[] = "pipe.Ingress.round%u.last";
+    uint32_t upper[1024], lower[1024], none[1024];
+    for (uint32_t i = 0; i < 1024; i++) {
+        upper[i] = (i >> 4) * 0x9e3779b1u + (i & 15) * (0u - (i >> 4));
+        lower[i] = (i & 63) * 0x85ebca6bu + (i >> 6) * ((i & 63) * 977u);
+        none[i] = (i * 0x9e3779b1u ^ i << 7) >> 16;
+    }
+    switch (step) {
+    case 1:
+        fill_lanes(s, wide, 0, LOOKUP_LANES, "set", upper, 1024);
+        break;
+    case 2:
+        fill_lanes(s, narrow, 0, LOOKUP_LANES, "add", none, 512);
+        fill_lanes(s, last, 0, LOOKUP_LANES, "add", none, 1024);
+        break;
+    case 3: // one is another one's
+        fill_lanes(s, wide, 7, 8, "set", lower, 1024);
+        break;
+    case 4:
+        fill_lanes(s, wide, 0, LOOKUP_LANES, "set", lower, 1024);
+        fill_lanes(s, last, 19, 20, "add", none + 1, 1023);
+        break;
+    case 5: // not all keys, and none
+        fill_lanes(s, narrow, 0, LOOKUP_LANES, "add", none, 500);
+        fill_lanes(s, last, 0, LOOKUP_LANES, NULL, NULL, 0);
+        default_of(s, "pipe.Ingress.round3.last", "77");
+        break;
+    case 6:
+        fill_lanes(s, wide, 0, LOOKUP_LANES, "set", none, 1024);
+        fill_lanes(s, narrow, 0, LOOKUP_LANES, "add", none + 3, 512);
+        fill_lanes(s, last, 0, LOOKUP_LANES, "add", none + 0, 1024);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool add_hits(void *aux, const struct sk_entry *e) {
+    uint64_t *sum = aux;
+    *sum = *sum * 31 + sk_entry_hits(e);
+    return true;
+}
+
+// Of the program's own entries, and of the default actions.
+static uint64_t all_hits(const struct side *s) {
+    const struct sk_pipeline_desc *pl = sk_switch_pipeline(s->sw, 0);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < pl->n_tables; i++) {
+        const struct sk_table *t = pl->table(sk_switch_pipe(s->sw, 0), i);
+        if (!pl->tables[i]->const_entries)
+            continue;
+        sk_table_each(t, add_hits, &sum);
+        add_hits(&sum, sk_table_default(t));
+    }
+    return sum;
+}
+
+static void lookups(void **unused) {
+    (void)unused;
+    static struct burst b;
+    struct rig r;
+    open_rig(&r, "harness/compiler/plan/lanes/lookups.p4", BUILDS, NULL);
+    state = 2;
+    for (unsigned step = 0; step < 7; step++) {
+        for (size_t i = 0; i < r.n; i++)
+            lookups_change(&r.sides[i], step);
+        for (unsigned n = 0; n < 100; n++) {
+            for (unsigned i = 0; i < BURST; i++)
+                lookups_packet(&b, i);
+            for (size_t i = 0; i < r.n; i++)
+                send_burst(&r.sides[i], &b);
+        }
+        for (size_t i = 1; i < r.n; i++)
+            if (r.sides[i].sum != r.sides[0].sum || all_hits(&r.sides[i]) != all_hits(&r.sides[0]))
+                fail_msg("step %u: the %s build sent or counted something else", step,
+                         r.sides[i].build->name);
+        same_registers(&r);
+    }
+    assert_true(r.sides[0].sent > 10000);
+    assert_true(all_hits(&r.sides[0]) != 0);
+    close_rig(&r);
 }
 
 // ---- that there are loops ----
@@ -500,10 +628,9 @@ static void gcc_makes_vectors(void **s) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_are_found),
-        cmocka_unit_test(vectors_are_full),
-        cmocka_unit_test(gcc_makes_vectors),
-        cmocka_unit_test(random_packets),
+        cmocka_unit_test(loops_are_found),   cmocka_unit_test(vectors_are_full),
+        cmocka_unit_test(gcc_makes_vectors), cmocka_unit_test(random_packets),
+        cmocka_unit_test(lookups),
     };
     char path[256];
     int status = 0;

@@ -2,8 +2,8 @@
  *
  * apart: repetitions over registers that are no loops over lanes, for a reason each. 'form': 0 a lane
  * reads the field that the next one writes, 1 the fields have no fixed distance, 2 they are of two
- * headers in turn, 3 three lanes are too few, 4 (a loop) and 5 the same registers in another order,
- * 6 what a lane leaves is read where its register action is executed again.
+ * headers in turn, 3 three lanes are too few, 4 (a loop) and 5 the same registers in another order;
+ * 6 what a lane leaves is read where its register action is executed again: two loops, and an array.
  */
 #include <core.p4>
 #include <tna.p4>
