@@ -456,7 +456,7 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
                  control_socket = sk_at_member(root, "control_socket");
     if (!r->part && !program.value && !programs.value)
         sk_at_fail(&program, "it is missing, and so is \"programs\"");
-    c->program = sk_at_string(&program, false);
+    c->program = sk_at_string(&program, program.value != NULL);
     c->include = sk_at_strings(&include, &c->n_include);
     c->define = sk_at_strings(&define, &c->n_define);
     c->loopback = sk_at_ports(&loopback, &c->n_loopback);
