@@ -42,7 +42,7 @@ static json_t *other(void *aux, const char *op, const struct sk_at *at, bool *kn
 
 // What the command prints, in 'text', and its exit status.
 static int ctl(struct rig *r, const char *const *words, char *text, size_t size) {
-    char path[] = "/tmp/silken-test-ctl-XXXXXX", *argv[16] = {"ctl", "-s"};
+    char path[] = "/tmp/silken-test-ctl-XXXXXX", *argv[24] = {"ctl", "-s"};
     const struct sk_service service = {.sw = rig_switch(r), .other = other, .aux = r};
     struct sk_error err;
     int ends[2], status, argc = 3;
@@ -54,6 +54,7 @@ static int ctl(struct rig *r, const char *const *words, char *text, size_t size)
     assert_int_equal(pipe(ends), 0);
     argv[2] = name;
     while (words[argc - 3]) {
+        assert_true(argc < (int)(sizeof argv / sizeof *argv) - 1);
         argv[argc] = (char *)words[argc - 3];
         argc++;
     }
