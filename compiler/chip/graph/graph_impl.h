@@ -82,6 +82,16 @@ struct graph_sum {
     chip_bits_vec twice;        // added more than once
 };
 typedef VEC(struct graph_sum) graph_sum_vec;
+// A row of a gateway: where all of its tests come out as they say, the condition is 'yes'.
+struct graph_test {
+    const struct ir_expr *e;
+    bool truth;
+};
+struct graph_row {
+    VEC(struct graph_test) tests;
+    bool yes;
+};
+typedef VEC(struct graph_row) graph_row_vec;
 struct graph {
     struct chip_report *r;
     struct arena *a;
@@ -115,6 +125,9 @@ void graph_action(struct graph *g, struct chip_action *act, struct ir_block *bod
 void graph_check_action(struct graph *g, const struct chip_action *act,
                         const struct ir_block *body);
 void graph_check_condition(struct graph *g, const struct ir_stmt *s);
+// The rows of a condition, without the one that holds where no other does. Where there are too many
+// of them, the tests of the condition, each by itself.
+graph_row_vec graph_rows(struct arena *a, const struct ir_expr *e);
 
 // An assignment that is computed in the hash matrix, as @in_hash asks.
 bool graph_is_hashed(const struct ir_stmt *t);

@@ -457,30 +457,22 @@ static unsigned hash_bits_needed(const struct ask *k, unsigned bytes) {
 }
 
 // Rows of a gateway are asked one after another, in further gateways if need be: each for itself
-// has to fit.
-static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_expr *e, bool truth,
-                      unsigned depth) {
-    if (e->op == IR_NOT && e->width == 1 && depth < 1000) {
-        check_row(g, s, e->a, !truth, depth + 1);
-        return;
-    }
-    if (e->op == (truth ? IR_LOR : IR_LAND) && depth < 1000) {
-        check_row(g, s, e->a, truth, depth + 1);
-        check_row(g, s, e->b, truth, depth + 1);
-        return;
-    }
+// has to fit. False: it was refused.
+static bool check_row(struct graph *g, const struct ir_stmt *s, const struct graph_row *row) {
     struct ask k = {.g = g, .stmt = s};
-    ask_expr(&k, e);
+    for (size_t i = 0; i < row->tests.n; i++)
+        ask_expr(&k, row->tests.v[i].e);
     if (k.wrong)
-        return;
+        return false;
     const struct chip_limits *l = g->r->limits;
     unsigned bytes = k.pairs < l->gateway_bytes ? l->gateway_bytes - k.pairs : 0;
     unsigned hash = l->gateway_bits - 8 * l->gateway_bytes;
     if (k.pairs <= l->gateway_bytes && hash_bits_needed(&k, bytes) <= hash)
-        return;
+        return true;
     unsigned used = 0;
     chip_bits_vec all = {0};
-    graph_expr_bits(g->a, e, &all);
+    for (size_t i = 0; i < row->tests.n; i++)
+        graph_expr_bits(g->a, row->tests.v[i].e, &all);
     for (size_t i = 0; i < all.n; i++)
         used += all.v[i].width;
     bool order = k.range_bits > hash;
@@ -499,11 +491,17 @@ static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_
                              "keep the result in a flag");
     v->used = order ? k.range_bits : used;
     v->limit = order ? hash : l->gateway_bits;
+    return false;
+}
+
+static void check_rows(struct graph *g, const struct ir_stmt *s) {
+    graph_row_vec rows = graph_rows(g->a, s->e);
+    for (size_t i = 0; i < rows.n && check_row(g, s, &rows.v[i]); i++) {}
 }
 
 void graph_check_condition(struct graph *g, const struct ir_stmt *s) {
     if (s->kind == IR_IF)
-        check_row(g, s, s->e, true, 0);
+        check_rows(g, s);
     else
         chip_violate(g->r, "gateway-switch", s->at,
                      "a switch on a value: the chip only switches on the action that a table ran",
