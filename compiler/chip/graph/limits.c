@@ -242,25 +242,50 @@ static bool check_ifs(struct graph *g, const struct chip_action *act, const stru
     return false;
 }
 
+static void graph_limits_warn_late(struct graph *g, const struct chip_action *act,
+                                   const struct graph_late *late) {
+    const struct chip_violation v = {
+        .rule = "action-stages",
+        .message = arena_printf(g->a,
+                                "action %s moves %s, which it has computed before: the chip's "
+                                "compiler takes that, and the chip moves the value from before the "
+                                "action",
+                                act->name, late->var->name),
+        .suggestion = "move this to an action of a later table",
+        .at = late->stmt->at,
+        .also = late->first->at,
+        .also_text = "it is computed here",
+    };
+    chip_warn(g->r, v);
+}
+
+static void graph_limits_refuse_late(struct graph *g, const struct chip_action *act,
+                                     const struct graph_late *late) {
+    struct chip_violation *v = chip_violate(
+        g->r, "action-stages", late->stmt->at,
+        arena_printf(g->a,
+                     "action %s reads %s, which it has written before: that takes two stages, and "
+                     "an action runs in one",
+                     act->name, late->var->name),
+        "move this to an action of a later table");
+    v->also = late->first->at;
+    v->also_text = "it is written here";
+}
+
 // A statement that reads what an earlier one of the same action computed: what was only moved is
-// read from where it came from, so this one needs a second stage.
+// read from where it came from, so this one needs a second stage. One is told of an action.
 static void graph_limits_check_order(struct graph *g, const struct chip_action *act) {
-    for (size_t k = 0; k < g->late.n; k++)
+    const struct graph_late *told = NULL;
+    for (size_t k = 0; k < g->late.n && (!told || told->moves); k++)
         for (size_t i = 0; i < act->ops.n; i++) {
             const struct graph_late *late = &g->late.v[k];
-            if (act->ops.v[i].dead || act->ops.v[i].stmt != late->stmt)
-                continue;
-            struct chip_violation *v = chip_violate(
-                g->r, "action-stages", late->stmt->at,
-                arena_printf(g->a,
-                             "action %s reads %s, which it has written before: that takes two "
-                             "stages, and an action runs in one",
-                             act->name, late->var->name),
-                "move this to an action of a later table");
-            v->also = late->first->at;
-            v->also_text = "it is written here";
-            return;
+            if (!act->ops.v[i].dead && act->ops.v[i].stmt == late->stmt && (!told || !late->moves))
+                told = late;
         }
+    if (told && told->moves)
+        graph_limits_warn_late(g, act, told);
+    else if (told)
+        graph_limits_refuse_late(g, act, told);
 }
 
 void graph_check_action(struct graph *g, const struct chip_action *act,

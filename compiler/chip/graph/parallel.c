@@ -9,7 +9,8 @@
 // An instruction reads what fields hold when the stage begins. So a statement that reads what an
 // earlier one of its action has moved reads from where that moved it, and of several writes of one
 // field the last one counts. What reads a result that was computed before would need a second
-// stage: it is noted (graph.late) and complained of in limits.c, if anybody wants its result.
+// stage: it is noted (graph.late) and complained of in limits.c, if anybody wants its result. The
+// chip's compiler complains of it only if it computes: what is moved is then the old value.
 //
 // Only for actions without conditions; the others are left as they are.
 #include "compiler/chip/graph/graph_impl.h"
@@ -25,6 +26,7 @@ struct parallel {
     struct arena *a;
     VEC(struct moved) moved; // no two of them meet
     const struct ir_stmt *stmt;
+    bool moves; // it only moves what it reads
 };
 
 bool graph_is_plain(const struct ir_stmt *t) {
@@ -57,7 +59,7 @@ static struct ir_expr *parallel_bits(struct parallel *p, struct ir_var *v, unsig
         } else {
             piece = ir_slice(p->a, ir_ref(p->a, v), lo, n);
             if (m && m->to.lo <= lo) {
-                struct graph_late late = {p->stmt, m->by, v};
+                struct graph_late late = {p->stmt, m->by, v, p->moves};
                 VEC_PUSH(p->a, &p->g->late, late);
             }
         }
@@ -159,6 +161,7 @@ static size_t parallel_run(struct graph *g, struct ir_block *b, size_t from, siz
     for (size_t i = from; i < end; i++) {
         struct ir_stmt *t = b->stmts.v[i];
         p.stmt = t;
+        p.moves = t->kind == IR_ASSIGN && parallel_is_move(t->e);
         if (t->kind == IR_ASSIGN) {
             parallel_assign(&p, t);
             continue;
