@@ -70,6 +70,32 @@ static void find_touches(struct deps *d) {
     }
 }
 
+static void widen_to_bytes(touch_vec *of) {
+    for (size_t i = 0; i < of->n; i++) {
+        struct chip_bits *b = &of->v[i].bits;
+        unsigned end = (b->lo + b->width + 7) / 8 * 8;
+        b->lo = b->lo / 8 * 8;
+        b->width = (end < b->var->width ? end : b->var->width) - b->lo;
+    }
+}
+
+// A metadata field that a hash writes a part of is cut into containers at bytes only. An ALU writes
+// a whole container, and who reads one waits for all that is written in it. Others are cut where
+// tables write parts of them. Tried with the reference compiler.
+static void hashed_parts(struct deps *d) {
+    for (unsigned u = 0; u < d->n; u++) {
+        const struct chip_unit *cu = &d->g->gress->units.v[u];
+        for (size_t i = 0; i < cu->actions.n; i++)
+            for (size_t k = 0; k < cu->actions.v[i].ops.n; k++) {
+                const struct chip_op *op = &cu->actions.v[i].ops.v[k];
+                const struct ir_var *v = op->to.var;
+                if (!op->dead && op->stmt->kind == IR_HASH && !v->header &&
+                    op->to.width < v->width && v->id < d->g->n_vars)
+                    widen_to_bytes(&d->of[v->id]);
+            }
+    }
+}
+
 // ---- dependencies -------------------------------------------------------------------------------
 
 static bool names(const char *annotation, const char *table) {
@@ -411,6 +437,7 @@ void graph_deps(struct graph *g) {
     if (d.n == 0)
         return;
     find_touches(&d);
+    hashed_parts(&d);
     control_deps(&d);
     data_deps(&d);
     container_conflicts(&d);
