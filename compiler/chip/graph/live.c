@@ -220,17 +220,34 @@ static bool graph_live_walk_stmt(struct live *l, const struct ir_stmt *t, graph_
     }
 }
 
+// Of an extern, and a later statement of the action, which ends at 'end', reads it.
+static bool graph_live_is_taken(const struct live *l, const struct ir_block *b, size_t i,
+                                size_t end) {
+    const struct ir_stmt *x = b->stmts.v[i];
+    if (!x->var || (x->kind != IR_HASH && x->kind != IR_RANDOM && !live_has_result(x)))
+        return false;
+    for (size_t k = i + 1; k < end; k++) {
+        const struct ir_stmt *t = b->stmts.v[k];
+        if (t->kind == IR_ASSIGN && graph_live_stays(l, t) && ir_mentions(t->e, x->var))
+            return true;
+    }
+    return false;
+}
+
 // Statements [from, end) are one action: what they read is what was there before all of them
-// (parallel.c).
+// (parallel.c), but for results of externs.
 static bool graph_live_walk_action(struct live *l, const struct ir_block *b, size_t from,
                                    size_t end, graph_word *s) {
     bool some = false;
-    for (size_t i = end; i-- > from;)
+    for (size_t i = end; i-- > from;) {
+        if (graph_live_is_taken(l, b, i, end))
+            graph_live_read_var(l, s, b->stmts.v[i]->var);
         if (graph_live_is_needed(l, b->stmts.v[i], s)) {
             graph_live_keep(l, b->stmts.v[i]);
             write_results(l, b->stmts.v[i], s);
             some = true;
         }
+    }
     for (size_t i = from; i < end; i++)
         if (graph_live_stays(l, b->stmts.v[i]))
             read_all_operands(l, b->stmts.v[i], s);
