@@ -151,12 +151,15 @@ static void graph_action_operands_of(struct make *m, const struct ir_expr *e, st
     chip_bits_vec all = {0};
     graph_expr_bits(m->a, e, &all);
     for (size_t i = 0; i < all.n; i++)
-        if (is_param(m, all.v[i].var))
+        if (is_param(m, all.v[i].var)) {
             o->data_bits += all.v[i].width;
-        else if (result_of(m, all.v[i].var))
+        } else if (result_of(m, all.v[i].var)) {
             o->hash = true;
-        else
+            if (result_of(m, all.v[i].var)->idle) // the parts of a hash are what is there of it
+                m->act->hash_bits += all.v[i].width;
+        } else {
             VEC_PUSH(m->a, &o->phv, all.v[i]);
+        }
     find_constant(e, o);
 }
 
@@ -424,7 +427,8 @@ static void graph_action_statements(struct make *m, const struct ir_block *b, un
             graph_action_statements(m, t->else_b, depth + 1);
             break;
         case IR_HASH:
-            graph_action_result(m, t);
+            if (!t->idle)
+                graph_action_result(m, t);
             add_hashed(m, t);
             VEC_PUSH(m->a, &m->results, t);
             break;

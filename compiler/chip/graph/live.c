@@ -195,9 +195,16 @@ static void read_all_operands(struct live *l, const struct ir_stmt *t, graph_wor
         graph_live_read_block(l, s, t->regaction->body);
 }
 
+// A hash that is wanted as it is, not only in parts that its own action takes.
+static void keep_hash(struct live *l, const struct ir_stmt *t, const graph_word *s) {
+    if (t->kind == IR_HASH && graph_live_wanted(l, s, t->var))
+        graph_live_keep(l, &t->var);
+}
+
 static bool walk_plain(struct live *l, const struct ir_stmt *t, graph_word *s) {
     if (!graph_live_is_needed(l, t, s))
         return false;
+    keep_hash(l, t, s);
     write_results(l, t, s);
     read_all_operands(l, t, s);
     return true;
@@ -240,6 +247,7 @@ static bool graph_live_walk_action(struct live *l, const struct ir_block *b, siz
                                    size_t end, graph_word *s) {
     bool some = false;
     for (size_t i = end; i-- > from;) {
+        keep_hash(l, b->stmts.v[i], s);
         if (graph_live_is_taken(l, b, i, end))
             graph_live_read_var(l, s, b->stmts.v[i]->var);
         if (graph_live_is_needed(l, b->stmts.v[i], s)) {
@@ -302,6 +310,12 @@ static void prune(const struct live *l, struct ir_block *b) {
             *without = *t;
             without->var = NULL;
             t = without;
+        }
+        if (t->kind == IR_HASH && !graph_live_stays(l, &t->var)) {
+            struct ir_stmt *const in_parts = ARENA_NEW(l->a, struct ir_stmt);
+            *in_parts = *t;
+            in_parts->idle = true;
+            t = in_parts;
         }
         b->stmts.v[n++] = t;
     }

@@ -96,9 +96,11 @@ static unsigned memory_limits_come(const struct chip_op *op) {
     return all;
 }
 
-// Hashes, random numbers and meters' colours come to an action by the way of immediate data.
+// Hashes, random numbers and meters' colours come to an action by the way of immediate data, each
+// bit once.
 static void check_immediate(struct chip_report *r, const struct chip_action *act) {
     unsigned bits = 0;
+    chip_bits_vec parts = {0};
     for (size_t i = 0; i < act->ops.n; i++) {
         const struct chip_op *op = &act->ops.v[i];
         if (!op->stmt) // of a unit that a test makes up
@@ -112,9 +114,13 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
         // one that is too long by itself, whatever is left of it
         const unsigned all = kind == IR_RANDOM ? op->stmt->random->width : 0;
         const bool too_long = all > r->limits->immediate_bits;
-        if ((comes || too_long) && !op->dead)
+        if (comes && !op->dead && kind == IR_ASSIGN)
+            chip_expr_bits(r->arena, op->stmt->e, &parts);
+        else if ((comes || too_long) && !op->dead)
             bits += too_long ? all : memory_limits_come(op);
     }
+    for (size_t i = 0; i < parts.n; i++)
+        bits += parts.v[i].width;
     if (bits > r->limits->immediate_bits)
         chip_exceed(chip_violate(r, "immediate-bits", act->at,
                                  arena_printf(r->arena,
