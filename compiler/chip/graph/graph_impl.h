@@ -72,7 +72,7 @@ struct graph_node { // beside chip_unit, by unit id
 struct graph_late {
     const struct ir_stmt *stmt, *first;
     const struct ir_var *var;
-    bool moves; // and does not compute with it
+    bool moves; // or hashes it, and does not compute with it
 };
 // A checksum that the deparser puts into 'dest'.
 struct graph_sum {

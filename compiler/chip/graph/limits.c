@@ -247,8 +247,8 @@ static void graph_limits_warn_late(struct graph *g, const struct chip_action *ac
     const struct chip_violation v = {
         .rule = "action-stages",
         .message = arena_printf(g->a,
-                                "action %s moves %s, which it has computed before: the chip's "
-                                "compiler takes that, and the chip moves the value from before the "
+                                "action %s reads %s, which it has computed before: the chip's "
+                                "compiler takes that, and the chip reads the value from before the "
                                 "action",
                                 act->name, late->var->name),
         .suggestion = "move this to an action of a later table",

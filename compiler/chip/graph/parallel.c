@@ -10,7 +10,8 @@
 // earlier one of its action has moved reads from where that moved it, and of several writes of one
 // field the last one counts. What reads a result that was computed before would need a second
 // stage: it is noted (graph.late) and complained of in limits.c, if anybody wants its result. The
-// chip's compiler complains of it only if it computes: what is moved is then the old value.
+// chip's compiler complains of it only if it computes: what is moved or hashed is then the old
+// value.
 //
 // Only for actions without conditions; the others are left as they are.
 #include "compiler/chip/graph/graph_impl.h"
@@ -26,7 +27,7 @@ struct parallel {
     struct arena *a;
     VEC(struct moved) moved; // no two of them meet
     const struct ir_stmt *stmt;
-    bool moves; // it only moves what it reads
+    bool moves; // it only moves or hashes what it reads
 };
 
 bool graph_is_plain(const struct ir_stmt *t) {
@@ -161,7 +162,7 @@ static size_t parallel_run(struct graph *g, struct ir_block *b, size_t from, siz
     for (size_t i = from; i < end; i++) {
         struct ir_stmt *t = b->stmts.v[i];
         p.stmt = t;
-        p.moves = t->kind == IR_ASSIGN && parallel_is_move(t->e);
+        p.moves = t->kind == IR_HASH || (t->kind == IR_ASSIGN && parallel_is_move(t->e));
         if (t->kind == IR_ASSIGN) {
             parallel_assign(&p, t);
             continue;
