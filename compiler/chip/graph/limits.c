@@ -368,12 +368,18 @@ static void graph_limits_masked_bits(struct arena *a, struct ir_expr *e, uint64_
     }
 }
 
+// Only some of its bits are compared: those that "&" leaves, or those that "|" leaves alone.
+static bool graph_limits_is_masked(const struct ir_expr *e) {
+    return (e->op == IR_AND || e->op == IR_OR) && (ir_is_const(e->a) || ir_is_const(e->b));
+}
+
 // What is compared, of the operand that is no constant.
 static void graph_limits_compared_bits(struct arena *a, const struct ir_expr *e,
                                        chip_bits_vec *out) {
-    const struct ir_expr *m = e->op == IR_AND && ir_is_const(e->a) ? e->a : e->b;
-    if (e->op == IR_AND && e->width <= 64 && ir_is_const(m))
-        graph_limits_masked_bits(a, m == e->a ? e->b : e->a, big_to_u64(m->value), out);
+    const struct ir_expr *m = graph_limits_is_masked(e) && ir_is_const(e->a) ? e->a : e->b;
+    if (graph_limits_is_masked(e) && e->width <= 64)
+        graph_limits_masked_bits(a, m == e->a ? e->b : e->a,
+                                 big_to_u64(m->value) ^ (e->op == IR_OR ? ~UINT64_C(0) : 0), out);
     else
         graph_expr_bits(a, e, out);
 }
@@ -386,10 +392,8 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
         x = y;
         y = t;
     }
-    if (x->op == IR_AND && ir_is_const(x->b) && !order)
-        x = unwrapped(x->a);
-    else if (x->op == IR_AND && ir_is_const(x->a) && !order)
-        x = unwrapped(x->b);
+    if (graph_limits_is_masked(x) && !order)
+        x = unwrapped(ir_is_const(x->b) ? x->a : x->b);
     if (!is_leaf(x) || !is_leaf(y)) {
         graph_limits_refuse_computing(k, is_leaf(x) ? y : x);
         return;
@@ -521,7 +525,8 @@ static bool check_row(struct graph *g, const struct ir_stmt *s, const struct gra
 
 static void check_rows(struct graph *g, const struct ir_stmt *s) {
     graph_row_vec rows = graph_rows(g->a, s->e);
-    for (size_t i = 0; i < rows.n && check_row(g, s, &rows.v[i]); i++) {}
+    for (size_t i = 0; i < rows.n && check_row(g, s, &rows.v[i]); i++) {
+    }
 }
 
 void graph_check_condition(struct graph *g, const struct ir_stmt *s) {
