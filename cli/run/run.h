@@ -9,6 +9,7 @@
 //     service.c        a daemon's things: systemd, the process's number, its rights
 //     program.c        the program: which it is, compiled, replaced
 //     compiler.c       a compilation, which is a process of its own
+//     builder.c        the compilations of several programs, one after another
 //     reload.c         the configuration read again
 //     requests.c       what the control socket is asked of the process, and not of the switch
 //     print.c          what is printed

@@ -39,6 +39,7 @@
 //     choices.c   by which field a deparser selects among them
 //     table.c     tables; entry.c their entries; profile.c action profiles
 //     parser.c    states, selects and sub-parsers; packet.c methods of packet_in
+//     sums.c      where in a word each part of a parser's checksum begins
 //     hash.c      hashes; pcounter.c a parser's counters
 //     scan.c      questions about the AST
 //     minmax.c    min8, max8, min16 and max16 of a Tofino 2

@@ -30,7 +30,7 @@ static void programs_read_one(const struct sk_at *at, struct sk_config_program *
     p->name = sk_at_string(&name, false);
     if (!at->doc->failed && p->name && !sk_program_name_is_good(p->name))
         sk_at_fail(&name,
-                   "'%.70s' is no name of a program: letters, digits, '_' and '-', at most %u, and "
+                   "'%.70s' is not a program's name: letters, digits, '_' and '-', at most %u, and "
                    "no digit at first",
                    p->name, SK_PROGRAM_NAME);
     if (!at->doc->failed && sk_at_length(&pipes) == 0)

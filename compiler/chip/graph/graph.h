@@ -28,6 +28,7 @@
 //     gateway.c   conditions
 //     deps.c      dependencies and the longest chain
 //     limits.c    operations that no action or condition can do
+//     rows.c      a condition as the rows of a gateway
 //     print.c     units and dependencies as text
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H
 #define SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H

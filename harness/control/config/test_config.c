@@ -202,7 +202,7 @@ static void test_mistakes_in_the_file(void **state) {
         {SEVERAL("[0, 1]", "[2, 4]"), "programs[1].pipes[1]: it is 4"},
         {SEVERAL("[0, 1, 2, 3]", "[]"), "programs[1].pipes: it must be a list of pipes"},
         {SEVERAL("[0, 1]", "[2, 3], \"name\": \"\""),
-         "programs[1].name: '' is no name of a program"},
+         "programs[1].name: '' is not a program's name"},
         {SEVERAL("[0, 1]", "[2, 3], \"pipe\": 1"), "programs[1].pipe: unknown key"},
         {"{\"program\": \"x\", \"programs\": [{}, {}]}",
          "program: \"program\" and \"programs\" exclude each other"},
