@@ -75,7 +75,7 @@ struct brt {
     struct rpc_server *server;            // null: not on a socket
 };
 
-// The schema of the program that the call is about; null: there is none.
+// The schema of the program that the call is about. Null when no program runs.
 static inline struct brt_schema *brt_served(const struct brt *b) {
     return b->now.programs[b->served].schema;
 }
@@ -112,7 +112,7 @@ void brt_moved(struct brt_moved *m, const struct brt_running *from, const struct
 // Clients stay bound to programs that have moved; the streams of others that are bound are
 // cancelled.
 void brt_rebind(struct brt *b, const struct brt_moved *moved);
-// Index in p->programs; p->n: there is none of that name.
+// Index in p->programs; p->n when no program has that name.
 size_t brt_program_named(const struct brt_running *p, const char *name);
 // The program that this pipe of b->now runs.
 size_t brt_program_of_pipe(const struct brt *b, unsigned pipe);

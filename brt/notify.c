@@ -165,7 +165,7 @@ bool brt_wants_idle(const struct brt *b) {
     return false;
 }
 
-// A program's table, and what clients have set on it; null: it is none's.
+// A program's table, and what clients have set on it. Null when no program has the table.
 static const struct brt_table *notify_table(const struct brt *b, const struct sk_table_desc *desc,
                                             const struct brt_table_state **state) {
     for (size_t i = 0; i < b->now.n; i++) {

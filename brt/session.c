@@ -39,13 +39,13 @@ enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const cha
     b->only_fixed = strcmp(program, shared) == 0 || (c && !*program && !c->bound && c->shares);
     if (b->only_fixed)
         return BRT_OK;
-    if (c && !*program && !c->bound)
-        return brt_fail(err, BRT_UNEXPECTED,
-                        "client %u is not bound to a program, and the call names none", client);
-    const size_t i = c && !*program ? c->program : brt_program_named(&b->now, program);
-    if (!c && !*program)
+    if (!*program && !c)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND,
                         "client %u is not subscribed, and the call names no program", client);
+    if (!*program && !c->bound)
+        return brt_fail(err, BRT_UNEXPECTED,
+                        "client %u is not bound to a program, and the call names none", client);
+    const size_t i = *program ? brt_program_named(&b->now, program) : c->program;
     if (i == b->now.n)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "the switch does not run a program '%s'",
                         program);

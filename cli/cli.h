@@ -84,6 +84,8 @@ bool cli_can_write(const char *command, const char *path);
 
 // Makes a folder, and those above it. False after a message.
 bool cli_make_folders(const char *command, const char *path);
+// What controllers call the program of this file: l2 for "p4/l2/l2.p4". The caller frees it.
+char *cli_program_name(const char *path);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);

@@ -208,3 +208,11 @@ bool cli_make_folders(const char *command, const char *path) {
     free(own);
     return ok;
 }
+
+char *cli_program_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *name = sk_copy_text(slash ? slash + 1 : path), *dot = strrchr(name, '.');
+    if (dot && dot != name)
+        *dot = 0;
+    return name;
+}

@@ -165,18 +165,6 @@ static bool sde_write_all(struct sde *s) {
     return ok;
 }
 
-// "p4/l2/l2.p4" is the program l2.
-static char *sde_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *name = strdup(slash ? slash + 1 : path);
-    if (!name)
-        abort();
-    char *dot = strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = 0;
-    return name;
-}
-
 bool sde_write_files(const struct sde_outputs *o, const char *dir, const char *path,
                      const char *object) {
     char error[512];
@@ -185,7 +173,7 @@ bool sde_write_files(const struct sde_outputs *o, const char *dir, const char *p
         fprintf(stderr, "silken build: %s\n", error);
         return false;
     }
-    char *name = sde_name(path);
+    char *name = cli_program_name(path);
     const struct sk_program_desc *d = sk_program_desc(program);
     struct sde s = {.from = o,
                     .dir = dir,

@@ -426,10 +426,9 @@ struct sk_program_desc {
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs
-    // Of several programs on one switch (sk_program_join): how many, their names, and of which each
-    // pipeline is. 0: it is one program.
+    // Of several programs on one switch (sk_program_join): how many, and of which each pipeline is.
+    // 0: it is one program.
     uint32_t n_programs;
-    const char *const *program_names;
     uint8_t program_of[SK_PIPES];
 };
 

@@ -23,7 +23,6 @@ struct program_joined {
     struct sk_program_desc desc;
     const struct sk_pipeline_desc *pipelines[SK_PIPES];
     struct sk_program *parts[SK_PIPES];
-    char *names[SK_PIPES];
     char *path; // the parts' paths
     size_t n;
 };
@@ -275,26 +274,21 @@ static bool program_is_joinable(const struct check *c, struct sk_program *const 
 
 // 'j->n' of the parts are its own; null allowed.
 static void program_joined_free(struct program_joined *j) {
-    for (size_t i = 0; j && i < SK_PIPES; i++) {
-        free(j->names[i]);
-        sk_program_free(i < j->n ? j->parts[i] : NULL);
-    }
+    for (size_t i = 0; j && i < j->n; i++)
+        sk_program_free(j->parts[i]);
     if (j)
         free(j->path);
     free(j);
 }
 
-static bool program_join_texts(struct program_joined *j, const char *const *names, size_t n) {
+static bool program_join_paths(struct program_joined *j, size_t n) {
     size_t length = 1;
     for (size_t i = 0; i < n; i++)
         length += strlen(j->parts[i]->desc->path) + 2;
     if (!(j->path = calloc(1, length)))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!(j->names[i] = strdup(names[i])))
-            return false;
+    for (size_t i = 0; i < n; i++)
         strcat(strcat(j->path, i ? ", " : ""), j->parts[i]->desc->path);
-    }
     return true;
 }
 
@@ -309,7 +303,6 @@ static void program_join_describe(struct program_joined *j, size_t n) {
         j->desc.single_packets |= j->parts[i]->desc->single_packets;
     j->desc.pipelines = j->pipelines;
     j->desc.n_programs = (uint32_t)n;
-    j->desc.program_names = (const char *const *)j->names;
 }
 
 struct sk_program *sk_program_join(struct sk_program *const *parts, const char *const *names,
@@ -324,7 +317,7 @@ struct sk_program *sk_program_join(struct sk_program *const *parts, const char *
     bool good = room && program_place_all(&c, j, parts, names, n, places);
     if (good) {
         memcpy(j->parts, parts, n * sizeof *parts);
-        good = program_join_texts(j, names, n);
+        good = program_join_paths(j, n);
     }
     if (good) {
         program_join_describe(j, n);

@@ -70,7 +70,7 @@ struct sk_program *run_builder_program(struct run_builder *b, struct sk_error *e
 }
 
 void run_builder_describe(struct run_builder *b, struct run_source *source) {
-    for (size_t i = 0; source && i < SK_PIPES; source = run_source_after(source), i++) {
+    for (size_t i = 0; source && i < SK_PIPES; source = run_source_next(source), i++) {
         run_source_describe(source, b->described[i]);
         b->described[i] = (struct run_description){0};
     }

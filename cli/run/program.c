@@ -197,22 +197,12 @@ const struct compile_options *run_source_options(const struct run_source *s) {
     return &s->opt;
 }
 
-const struct run_source *run_source_next(const struct run_source *s) {
+struct run_source *run_source_next(const struct run_source *s) {
     return s->next;
 }
 
-struct run_source *run_source_after(struct run_source *s) {
-    return s->next;
-}
-
-// "p4/l2/l2.p4" is the program l2.
 char *run_source_name(const struct run_source *s) {
-    const char *path = s->name ? s->name : s->opt.path, *slash = strrchr(path, '/');
-    char *name = sk_copy_text(slash && !s->name ? slash + 1 : path),
-         *dot = s->name ? NULL : strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = 0;
-    return name;
+    return s->name ? sk_copy_text(s->name) : cli_program_name(s->opt.path);
 }
 
 // ---- several on one switch ----

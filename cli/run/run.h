@@ -388,8 +388,7 @@ bool run_source_same(const struct run_source *a,
                      const struct run_source *b); // files, folders, macros and pipes
 const struct compile_options *run_source_options(const struct run_source *s);
 // Of several the next; null: it is the last.
-const struct run_source *run_source_next(const struct run_source *s);
-struct run_source *run_source_after(struct run_source *s);
+struct run_source *run_source_next(const struct run_source *s);
 char *run_source_name(const struct run_source *s); // the program's; the caller frees it
 // The source's programs, compiled, in their order: of one itself, of several a program of them all,
 // to which they belong then. Null with a sentence.

@@ -61,7 +61,7 @@ static bool load_program(struct run *r) {
     size_t n = 0;
     bool good = true;
     r->source = run_source_new(r, r->config, NULL);
-    for (struct run_source *s = r->source; s && good; s = run_source_after(s)) {
+    for (struct run_source *s = r->source; s && good; s = run_source_next(s)) {
         struct compile_options opt = *run_source_options(s);
         opt.checked = r->opt.checked;
         opt.colour = cli_in_colour(STDERR_FILENO);

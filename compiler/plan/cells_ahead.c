@@ -4,7 +4,7 @@
 //
 // A program that may look at a register once in a pass, and has more to do, sends its packet
 // around: each pass works on the first elements of the packet, and the parser of the next pass puts
-// them behind the others. Each pass then waits for a cell that none has asked for. But where a
+// them behind the others. Each pass then waits for a cell that was not fetched before. But where a
 // later pass finds it is known as soon as the packet leaves the first one:
 //
 //     state parse_turned {                            // the packet begins with pair0, pair1, pair2
@@ -45,7 +45,7 @@ struct accesses {
     unsigned terms; // of the expression that is being made
 };
 
-// By variable: what is known of it. A field on the wire of which nothing is said is as it came.
+// What is known of each variable. A field on the wire without an entry here is as it came.
 struct values {
     const struct ir_expr **v;
     bool *lost;

@@ -195,8 +195,8 @@ static int item_set_in_each(struct sk_switch *sw, const struct item_of_pipe *of,
 int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
     struct item_of_pipe of[SK_PIPES];
     size_t n;
-    return item_is_in_some(sw, item, of, &n) ? item_set_in_each(sw, of, n, err)
-                                             : item_set(sw, item, err);
+    const int rc = item_set(sw, item, err);
+    return rc < 0 && item_is_in_some(sw, item, of, &n) ? item_set_in_each(sw, of, n, err) : rc;
 }
 
 static int gone(int rc, struct sk_error *err) {
@@ -275,9 +275,10 @@ static int item_remove(struct sk_switch *sw, const struct sk_config_item *item,
 int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
     struct item_of_pipe of[SK_PIPES];
     size_t n;
-    int rc = 0;
-    if (!item_is_in_some(sw, item, of, &n))
-        return item_remove(sw, item, err);
+    int rc = item_remove(sw, item, err);
+    if (rc != 1 || !item_is_in_some(sw, item, of, &n))
+        return rc;
+    rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = of[i].there ? item_remove(sw, &of[i].item, err) : 0;
     return rc;

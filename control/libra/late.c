@@ -10,6 +10,7 @@
 //       switch's own address comes after them. It is sent until it is back.
 #include <string.h>
 
+#include "base/bytes.h"
 #include "control/libra/libra_impl.h"
 #include "libra_wire.h"
 
@@ -18,15 +19,12 @@
 #define LATE_BYTES     60u     // Ethernet, then who sent it and its number
 
 static void late_put(uint8_t *to, uint64_t number) {
-    for (unsigned i = 0; i < 8; i++)
-        to[i] = (uint8_t)(number >> 8 * (7 - i));
+    put32(to, (uint32_t)(number >> 32));
+    put32(to + 4, (uint32_t)number);
 }
 
 static uint64_t late_get(const uint8_t *from) {
-    uint64_t number = 0;
-    for (unsigned i = 0; i < 8; i++)
-        number = number << 8 | from[i];
-    return number;
+    return (uint64_t)get32(from) << 32 | get32(from + 4);
 }
 
 static void late_begin_mark(struct libra_s_late *its, uint64_t mark) {

@@ -86,9 +86,8 @@ static bool libra_has_records(const struct sk_table_desc *desc) {
 }
 
 static bool libra_find_table(struct libra_view *v) {
-    struct sk_error ignored;
     for (size_t i = 0; i < sizeof libra_tables / sizeof *libra_tables; i++) {
-        if (sk_find_object(v->sw, SK_TABLE, libra_tables[i], &v->table, &ignored))
+        if (!sk_has_object(v->sw, SK_TABLE, libra_tables[i], &v->table))
             continue;
         v->desc = v->table.desc->tables[v->table.index];
         if (libra_has_records(v->desc))

@@ -21,24 +21,6 @@ static bool find_there(const struct sk_switch *sw, const struct sk_object *like,
     return false;
 }
 
-// Of what is in several pipes, and is there in one of them still, nothing is lost where another
-// program runs now.
-static bool carry_stays(const struct sk_carry *c, const struct sk_object *from) {
-    struct sk_object to;
-    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (sk_object_in_pipe(c->from, from, pipe) && find_there(c->to, from, pipe, &to))
-            return true;
-    return false;
-}
-
-static bool carry_is_elsewhere(const struct sk_carry *c, const struct sk_object *from) {
-    struct sk_object to;
-    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (find_there(c->to, from, pipe, &to))
-            return true;
-    return false;
-}
-
 void carry_lose(struct carry_count *n, size_t how_many, const char *format, ...) {
     va_list ap;
     if (how_many == 0)
@@ -58,23 +40,46 @@ static void say_lost(struct sk_carry *c, const char *what, const struct sk_objec
             c->lost, json_sprintf("%zu %s of %s: %s", n->lost, what, sk_object_name(o), n->why));
 }
 
+// Where the object is in the new program, of the pipes that it was in.
+struct carry_places {
+    struct sk_object to[SK_PIPES];
+    bool there[SK_PIPES], stays; // in any of them
+};
+
+static void carry_find(const struct sk_carry *c, const struct sk_object *from,
+                       struct carry_places *places) {
+    *places = (struct carry_places){.stays = false};
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        places->there[pipe] = sk_object_in_pipe(c->from, from, pipe) &&
+                              find_there(c->to, from, pipe, &places->to[pipe]);
+        places->stays |= places->there[pipe];
+    }
+}
+
+static bool carry_is_elsewhere(const struct sk_carry *c, const struct sk_object *from) {
+    struct sk_object to;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (find_there(c->to, from, pipe, &to))
+            return true;
+    return false;
+}
+
+// Of what stays in one of its pipes nothing is lost where another program runs now.
 void carry_each(struct sk_carry *c, enum sk_object_kind kind, const char *what, size_t *total,
                 void (*fn)(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n)) {
+    struct carry_places places;
     struct carry_pair p;
     for (size_t i = 0; sk_object_at(c->from, kind, i, &p.from); i++) {
         struct carry_count most = {0};
         size_t sum = 0;
-        const bool stays = carry_stays(c, &p.from);
+        carry_find(c, &p.from, &places);
         for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++) {
             struct carry_count n = {0};
-            if (!sk_object_in_pipe(c->from, &p.from, p.pipe))
-                continue;
-            p.there = find_there(c->to, &p.from, p.pipe, &p.to);
-            if (!p.there && stays)
+            p.there = places.there[p.pipe];
+            p.to = places.to[p.pipe];
+            if (!sk_object_in_pipe(c->from, &p.from, p.pipe) || (!p.there && places.stays))
                 continue;
             fn(c, &p, &n);
-            if (n.lost && !p.there && carry_is_elsewhere(c, &p.from))
-                snprintf(n.why, sizeof n.why, "it is in other pipes");
             sum += n.kept;
             most.kept = n.kept > most.kept ? n.kept : most.kept;
             if (n.lost > most.lost) {
@@ -82,6 +87,8 @@ void carry_each(struct sk_carry *c, enum sk_object_kind kind, const char *what, 
                 memcpy(most.why, n.why, sizeof most.why);
             }
         }
+        if (most.lost && !places.stays && carry_is_elsewhere(c, &p.from))
+            snprintf(most.why, sizeof most.why, "it is in other pipes");
         *total += total == &c->cells ? sum : most.kept;
         say_lost(c, what, &p.from, &most);
     }

@@ -46,7 +46,8 @@ struct sk_object {
 };
 int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object, struct sk_error *err);
-// The same for who asks often, and needs no sentence: false when there is none, or more than one.
+// The same without a sentence, for callers that ask often: false when no object, or more than one,
+// has that name.
 bool sk_has_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object);
 const char *sk_object_name(const struct sk_object *object);

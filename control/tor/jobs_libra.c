@@ -224,19 +224,15 @@ static json_int_t jobs_libra_repeated(struct tor *t, const struct jobs_host *mem
 
 json_t *tor_libra(struct tor *t) {
     const struct jobs *all = tor_jobs(t);
-    json_t *jobs = json_array();
     struct sk_error ignored;
-    if (jobs_libra_supported(t, &ignored)) {
-        json_decref(jobs);
+    if (jobs_libra_supported(t, &ignored))
         return NULL;
-    }
+    json_t *jobs = json_array();
     for (size_t i = 0; i < all->n; i++) {
         const struct jobs_job *job = all->list[i];
-        json_t *members = json_array(), *out;
-        if (job->protocol != JOBS_LIBRA) {
-            json_decref(members);
+        if (job->protocol != JOBS_LIBRA)
             continue;
-        }
+        json_t *members = json_array(), *out;
         for (size_t k = 0; k < job->n_workers; k++)
             json_array_append_new(members, json_pack("{s:I, s:I}", "packets",
                                                      jobs_libra_packets(t, job, k), "repetitions",

@@ -63,8 +63,8 @@ struct sk_watch {
     struct sk_app_pool pools[SK_APP_POOLS];
     uint32_t pools_used[SK_APP_POOLS]; // cells
     json_t *jobs;                      // as sk_jobs_brief() has them
-    // As Libra_s lists its jobs ("job.list"); or those of a ToR, whose members have "repetitions";
-    // null: there is none. Owned.
+    // Owned. As Libra_s lists its jobs ("job.list"), or those of a ToR, whose members have
+    // "repetitions". Null where neither runs.
     json_t *libra;
 };
 

@@ -179,6 +179,29 @@ def packets(sw, edge, core, wires):
     idle.enable = False
     call(core.method["Write"], request_)
     traced(sw, wires)
+    snapshots(edge, wires)
+
+
+def snapshots(edge, wires):
+    """A packet that the edge's controller waits for is caught by the checked build of both programs."""
+    address = "hdr.ethernet.dst_addr"
+    edge.write(edge.update("INSERT", "snapshot.cfg", {"start_stage": 0, "end_stage": 3}, data={"thread": "INGRESS"}))
+    edge.write(edge.update("INSERT", "snapshot.ingress_trigger", {"stage": 0}, data={
+        "enable": True, f"trig.{address}": 0x020000000001, f"trig.{address}_mask": (1 << 48) - 1}))
+    states, end = [], time.monotonic() + 200
+    while "FULL" not in states and time.monotonic() < end:
+        wires[1].send(HOST, 13)
+        time.sleep(0.1)
+        states = edge.read(edge.entry("snapshot.ingress_trigger", {"stage": 0}))[0][3]["trigger_state"]
+    checks.equal("a packet is caught in pipe 0", states, ["FULL", "PASSIVE", "PASSIVE", "PASSIVE"])
+    data = edge.read(edge.entry("snapshot.ingress_data", {"stage": 0}, pipe=0))[0][3]
+    checks.equal("its address", data.get(address), 0x020000000001)
+    checks.equal("what was looked up", [t["table_name"].split(".")[-1] for t in data["table_info"]],
+                 ["forward", "learn"])
+    edge.write(edge.update("DELETE", "snapshot.ingress_trigger"))
+    edge.write(edge.update("DELETE", "snapshot.cfg"))
+    for w in wires.values():
+        w.drain()
 
 
 def traced(sw, wires):
