@@ -22,9 +22,9 @@ const struct sk_program_desc *sk_program_desc(const struct sk_program *p);
 bool sk_program_name_is_good(const char *name);
 
 // Programs as one, as a switch runs it: hardware pipe i runs pipeline places[i].pipeline of
-// parts[places[i].part]. 'names' are for sentences. Each pipeline of each part has a pipe, and no two
-// have one name; 'parts' are 2 to SK_PIPES. On success they belong to what is returned; on failure,
-// with one sentence, to the caller still.
+// parts[places[i].part]. 'names' are for sentences. Each pipeline of each part has a pipe, and no
+// two have one name; 'parts' are 2 to SK_PIPES. On success they belong to what is returned; on
+// failure, with one sentence, to the caller still.
 struct sk_program_place {
     uint8_t part, pipeline;
 };
