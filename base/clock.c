@@ -6,8 +6,9 @@
 #include <time.h>
 
 #define YIELD_FOR    10000    // ns of asking with yields only
-#define DEAR         50000    // ns: a yield that takes so long has let somebody else work
-#define DEAR_FOR     10000000 // ns without yields then
+#define DEAR         1500000  // ns: a yield that takes so long let in somebody who took a slice
+#define LEAST_REST   10000000 // ns without yields then,
+#define MOST_REST    40000000 // and when that happens again and again
 #define SHORTEST_NAP 5000     // ns
 #define LONGEST_NAP  70000
 #define SLACK        1000 // ns by which the system may end a nap late; usually 50000
@@ -31,17 +32,29 @@ uint64_t sk_clock_worked(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// Where a processor has other work, a yield gives it away for some milliseconds, while one who
-// sleeps is let in soon when his nap is over.
-static _Thread_local uint64_t yields_from;
+// A yield to peers that work for a moment and then yield themselves is cheap. Where a processor has
+// other work, it gives the processor away for whole slices, some milliseconds, while one who sleeps
+// is let in soon when his nap is over. One cheap yield does not say that the other work has ended.
+static _Thread_local struct {
+    uint64_t from; // the next yield, on the clock
+    uint64_t rest; // ns: how long there was none before it
+} yields;
 
-static void clock_yield(uint64_t now) {
-    uint64_t after;
+bool sk_clock_yield(void) {
+    const uint64_t before = sk_clock_now();
 
+    if (before < yields.from)
+        return false;
     sched_yield();
-    after = sk_clock_now();
-    if (after - now > DEAR)
-        yields_from = after + DEAR_FOR;
+    const uint64_t after = sk_clock_now();
+    if (after - before < DEAR) {
+        yields.rest -= yields.rest / 16;
+        return true;
+    }
+    yields.rest = yields.rest < LEAST_REST / 2 ? LEAST_REST : 2 * yields.rest;
+    yields.rest = yields.rest < MOST_REST ? yields.rest : MOST_REST;
+    yields.from = after + yields.rest;
+    return false;
 }
 
 // In proportion to what was waited already, so that a short wait does not become a long one.
@@ -61,9 +74,7 @@ int sk_clock_poll(int (*ready)(void *context), void *context, uint64_t timeout) 
     int is_ready;
 
     while (!(is_ready = ready(context)) && now - start < timeout) {
-        if (now - start < YIELD_FOR && now >= yields_from) {
-            clock_yield(now);
-        } else {
+        if (now - start >= YIELD_FOR || !sk_clock_yield()) {
             if (slack == 0) {
                 slack = prctl(PR_GET_TIMERSLACK);
                 prctl(PR_SET_TIMERSLACK, SLACK);

@@ -20,9 +20,6 @@
 #define YIELD_TURNS   400u
 #define SLEEP_TURNS   2400u
 #define LONG_SLEEP_US 500u
-// A yield that takes so long has let somebody else work: there is no processor to spare, and one
-// who sleeps is let in sooner when something comes than one who yields.
-#define DEAR_YIELD_NS UINT64_C(50000)
 #define SLACK_NS      1000L // by which the system may end a sleep late; usually 50,000
 // Of one that waits in a pause which is not short.
 #define PAUSE_SLEEP_US 20u
@@ -173,9 +170,7 @@ static unsigned lcores_rest(struct sk_lcores *l, unsigned empty) {
         lcores_sleep(l, empty);
         return empty;
     }
-    const uint64_t before = sk_clock_now();
-    sched_yield();
-    return sk_clock_now() - before > DEAR_YIELD_NS ? YIELD_TURNS : empty;
+    return sk_clock_yield() ? empty : YIELD_TURNS;
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
