@@ -397,7 +397,7 @@ static bool run_register_reset(struct run *r, const struct stf_statement *s) {
 
 static bool run_port_metadata(struct run *r, const struct stf_statement *s) {
     uint8_t md[SK_RESUBMIT_BYTES];
-    size_t n = s->n_nibbles / 2;
+    const size_t n = s->n_nibbles == 16 ? 8 : SK_RESUBMIT_BYTES; // the parser takes no other
     struct sk_error err;
     if (s->n_keys > 0)
         return done(r, sk_control_port_metadata(r->sw, s->port, s->keys, s->n_keys, &err), &err);
