@@ -46,7 +46,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 35u
+#define SK_ABI_VERSION 36u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -177,7 +177,7 @@ struct sk_digest_out {
 // What a gress wishes is a word when it fits in one, which is then all that it returns, and what is
 // in its 'out' is as it was handed over, but for the data of a resubmit. With SK_WISHES_IN_OUT it
 // is in 'out' instead, all of it. The fields are struct sk_ingress_out's; an egress has drop_ctl
-// only.
+// and twice only.
 #define SK_WISH_PORT(w)     ((uint16_t)((w)&0x1ff)) // ucast_port
 #define SK_WISH_UCAST       (UINT64_C(1) << 9)      // ucast_valid
 #define SK_WISH_DROP_AT     10                      // drop_ctl: 3 bits
@@ -190,6 +190,7 @@ struct sk_digest_out {
 #define SK_WISH_DEFLECT_AT  28                  // deflect_on_drop: 1 bit
 #define SK_WISH_RESUBMIT    (UINT64_C(1) << 29) // resubmit, with resubmit_data in 'out'
 #define SK_WISH_CONSUMED    (UINT64_C(1) << 30) // consumed
+#define SK_WISH_TWICE       (UINT64_C(1) << 31) // twice
 #define SK_WISH_MCAST_A_AT  32                  // mcast_grp_a: 16 bits
 #define SK_WISH_EXCLUDE1_AT 48                  // level1_exclusion_id: 16 bits
 #define SK_LEAVES           UINT64_MAX          // no word of wishes; for generated code's own use
@@ -218,7 +219,9 @@ struct sk_ingress_out {
     bool parser_drop; // dropped before the control: an error the control does not read
     bool ucast_valid, mcast_a_valid, mcast_b_valid, bypass_egress, copy_to_cpu, resubmit;
     uint8_t drop_ctl, qid, ingress_cos, icos_for_copy_to_cpu, color, deflect_on_drop;
-    bool consumed; // an action with @silken_consumes ran: says why, when drop_ctl drops the packet
+    // Why drop_ctl drops the packet, if it does: an action with @silken_consumes ran; or it came to
+    // a register a second time, when it also has no copy, resubmit or digest. Not both.
+    bool consumed : 1, twice : 1;
     uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
     // to whom a group's copies go: all but level1_exclusion_id are 0 where no group is wished
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
@@ -246,7 +249,8 @@ struct sk_ingress_out {
 struct sk_egress_out {
     uint16_t parser_err;
     uint8_t drop_ctl;
-    uint32_t adv_flow_ctl; // as an ingress's
+    bool twice;            // as an ingress's
+    uint32_t adv_flow_ctl; // likewise
     struct sk_mirror_out mirror;
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m); // in
     void *aux;
@@ -283,6 +287,7 @@ static inline void sk_ingress_wishes(uint64_t w, struct sk_ingress_out *out) {
     out->deflect_on_drop = (w >> SK_WISH_DEFLECT_AT) & 1;
     out->resubmit = w & SK_WISH_RESUBMIT;
     out->consumed = w & SK_WISH_CONSUMED;
+    out->twice = w & SK_WISH_TWICE;
     out->mcast_grp_a = (uint16_t)(w >> SK_WISH_MCAST_A_AT);
     out->level1_exclusion_id = (uint16_t)(w >> SK_WISH_EXCLUDE1_AT);
 }
@@ -291,8 +296,10 @@ static inline void sk_egress_out_clear(struct sk_egress_out *out) {
     out->mirror.wanted = out->mirror.told = false;
 }
 static inline void sk_egress_wishes(uint64_t w, struct sk_egress_out *out) {
-    if (!(w & SK_WISHES_IN_OUT))
-        out->drop_ctl = (uint8_t)sk_wish_drop_ctl(w);
+    if (w & SK_WISHES_IN_OUT)
+        return;
+    out->drop_ctl = (uint8_t)sk_wish_drop_ctl(w);
+    out->twice = w & SK_WISH_TWICE;
 }
 
 struct sk_pipe; // a program's state in one pipe: private to the compiled program

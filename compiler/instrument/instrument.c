@@ -5,18 +5,22 @@
 
 #include "compiler/ir/verify.h"
 
+enum builds { CHECKED = 1, OTHERS = 2, ALL = CHECKED | OTHERS };
+
 // In the order in which they run. A pass gives a pipeline with its statements, or null if there is
 // nothing for it to insert. One that is optional may be left out.
 static const struct pass {
     const char *name;
-    bool checked; // of the checked build; else of the others
+    enum builds builds;
     bool optional;
     struct ir_pipeline *(*run)(struct arena *a, const struct ir_program *program,
                                const struct ir_pipeline *pl, const struct instrument_options *opt);
 } passes[] = {
-    {"flow_record", false, true, instrument_notes},
-    {"checked", true, false, instrument_checked},
-    {"trace", true, false, instrument_trace},
+    {"flow_record", OTHERS, true, instrument_notes},
+    {"checked", CHECKED, false, instrument_checked},
+    {"trace", CHECKED, false, instrument_trace},
+    // behind the others: what it does is none of the program's conditions and assignments
+    {"guard", ALL, false, instrument_guard},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)
 
@@ -32,7 +36,7 @@ static struct ir_pipeline *instrument_run(struct arena *a, const struct ir_progr
                                           const struct instrument_options *opt) {
     for (size_t i = 0; i < N_PASSES; i++) {
         const bool without = opt->without && strcmp(opt->without, passes[i].name) == 0;
-        if (passes[i].checked != opt->checked || without)
+        if (!(passes[i].builds & (opt->checked ? CHECKED : OTHERS)) || without)
             continue;
         struct ir_pipeline *const with = passes[i].run(a, p, pl, opt);
         for (unsigned k = 0; with && k < 2; k++)

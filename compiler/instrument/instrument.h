@@ -8,15 +8,21 @@
 //     checked.c     the checks of the checked build, statement by statement (checked_impl.h)
 //     defined.c     which bits of an expression are defined, and where an undefined bit is used
 //     trace.c       the trace of a packet in the checked build, event by event
+//     guard.c       what happens to a packet that comes to a register a second time, in all builds
 //     copy.c        a copy of a gress, whose statements a pass may change (instrument_impl.h)
 //
 // An inserted statement is like any other: the planner plans with it, the printer prints it in its
 // place, the interpreter of the IR (harness/interp) executes it. None of them depends on which
 // passes ran. A pass has no effect on packets: with and without it the same packets leave, and
-// tables, counters and registers have the same values.
+// tables, counters and registers have the same values; but for the guards, which are part of what
+// a program does.
 //
 // The passes stand between the rules and the plan (compiler/print/emit.c), on a copy: other builds,
 // the schemas and the model of the chip are made from the original.
+//
+// Guards. Before each execution of a register that is guarded (ir_register.guarded), a packet that
+// has executed one in this pass ends its control, and is dropped without a copy, a digest or a
+// resubmit (IRI_TWICE, which the engine counts by): the register is not reached.
 //
 // The checked build. It reports forbidden accesses of the program (IR_REPORT).
 //

@@ -40,7 +40,7 @@ void instrument_extracted(struct arena *a, struct ir_block **out, struct loc at,
 // Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
 const char *instrument_shown_name(struct arena *a, const char *name);
 
-// ---- passes (notes.c, checked.c, trace.c) ----
+// ---- passes (notes.c, checked.c, trace.c, guard.c) ----
 // Null: the pipeline takes no notes.
 struct ir_pipeline *instrument_notes(struct arena *a, const struct ir_program *program,
                                      const struct ir_pipeline *pl,
@@ -49,6 +49,9 @@ struct ir_pipeline *instrument_checked(struct arena *a, const struct ir_program 
                                        const struct ir_pipeline *pl,
                                        const struct instrument_options *opt);
 struct ir_pipeline *instrument_trace(struct arena *a, const struct ir_program *program,
+                                     const struct ir_pipeline *pl,
+                                     const struct instrument_options *opt);
+struct ir_pipeline *instrument_guard(struct arena *a, const struct ir_program *program,
                                      const struct ir_pipeline *pl,
                                      const struct instrument_options *opt);
 

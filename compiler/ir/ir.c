@@ -44,6 +44,7 @@ const char *const ir_intrinsic_names[IRI_COUNT] = {
     [IRI_RID] = "rid",
     [IRI_DROP_CTL] = "drop_ctl",
     [IRI_CONSUMED] = "$consumed",
+    [IRI_TWICE] = "$twice",
     [IRI_DIGEST_TYPE] = "digest_type",
     [IRI_RESUBMIT_TYPE] = "resubmit_type",
     [IRI_MIRROR_TYPE] = "mirror_type",

@@ -127,6 +127,7 @@ enum ir_intrinsic {
     IRI_DROP_CTL,
     IRI_CONSUMED, // ingress: an action with @silken_consumes ran; no field of TNA's, and not on a
                   // chip
+    IRI_TWICE, // a packet came to a register a second time (ir_register.guarded); no field either
     IRI_DIGEST_TYPE,
     IRI_RESUBMIT_TYPE,
     IRI_MIRROR_TYPE,
@@ -240,6 +241,10 @@ struct ir_register {
     // plane's schema does not list it.
     struct ir_selector *of_selector;
     bool implied;
+    // What entries or packets say decides whether a packet executes two actions of it in one pass.
+    // The chip's compiler takes that, so one that does is found when it happens, and dropped
+    // (compiler/rules/regonce.h, compiler/instrument/guard.c).
+    bool guarded;
     enum ir_counting counting;
     // What runs in the action's place when a log, queue or stack is full, on the cell that is next
     // to be written, and when a queue or stack is empty. Null: nothing, and results are 0.

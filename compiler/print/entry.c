@@ -34,6 +34,7 @@ static const struct wish ingress_wishes[] = {
     {IRI_COPY_TO_CPU, false, "copy_to_cpu", -1},
     {IRI_DROP_CTL, false, "drop_ctl", 10},
     {IRI_CONSUMED, false, "consumed", 30},
+    {IRI_TWICE, false, "twice", 31},
     {IRI_QID, false, "qid", 16},
     {IRI_INGRESS_COS, false, "ingress_cos", 23},
     {IRI_ICOS_FOR_COPY_TO_CPU, false, "icos_for_copy_to_cpu", -1},
@@ -51,6 +52,7 @@ static const struct wish ingress_wishes[] = {
 };
 static const struct wish egress_wishes[] = {
     {IRI_DROP_CTL, false, "drop_ctl", 10},
+    {IRI_TWICE, false, "twice", 31},
     {IRI_ADV_FLOW_CTL, false, "adv_flow_ctl", -1},
 };
 

@@ -312,12 +312,35 @@ static struct check check_new(struct arena *a, const struct ir_gress *g) {
     return c;
 }
 
+// Two executions that meet only where entries or packets say so. Others of the register may be an
+// error still, but of very many pairs not all are looked at: when they happen, they are found.
+static bool is_guarded(struct check *c, const struct access *first, const struct access *second) {
+    struct arena *a = c->a;
+    const struct regonce_pair pair = regonce_pair_of(a, first, second);
+    const bool executes = first->stmt->kind == IR_REG_EXEC && second->stmt->kind == IR_REG_EXEC;
+    if (pair.straight || !executes || !regonce_is_taken(&pair))
+        return false;
+    struct ir_register *r = c->g->registers.v[first->slot / ACCESS_KINDS];
+    if (!r->guarded) {
+        diag_warning(
+            c->d, second->stmt->at,
+            "register '%s' may be accessed twice in one pass: here%s, and earlier; a packet "
+            "that comes here so is dropped, and counted as 'register reached twice'",
+            r->name, pair.second_place);
+        ir_note_first(c->d, first->stmt, second->stmt,
+                      arena_printf(a, "the earlier access is here%s", pair.first_place));
+    }
+    r->guarded = true;
+    c->reported[first->slot] = ++c->n_guarded >= REGONCE_MAX_PAIRS;
+    return true;
+}
+
 // The first pair of each thing, as an error.
 static void meet_error(struct check *c, const struct access *first, const struct access *second) {
     struct arena *a = c->a;
-    c->ok = false;
-    if (c->reported[first->slot])
+    if (c->reported[first->slot] || is_guarded(c, first, second))
         return;
+    c->ok = false;
     c->reported[first->slot] = true;
     if (first->profile) {
         diag_error(

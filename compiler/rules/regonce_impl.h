@@ -130,7 +130,8 @@ struct check {
     bool ok;
     struct regonce_pairs *pairs; // of regonce_find
     VEC(const struct access *) firsts, seconds;
-    size_t n_steps; // of all pairs
+    size_t n_steps;     // of all pairs
+    unsigned n_guarded; // pairs that regonce_check() leaves to run time
 };
 
 // ---- facts
@@ -161,5 +162,8 @@ void merge(struct check *c, struct path *into, const struct path *from);
 // Where an access happens, in words: ", in action 'a' of table 't'"; or nothing.
 const char *access_place(struct arena *a, const struct access *x);
 void meet_pair(struct check *c, const struct access *first, const struct access *second);
+// The pair, without the steps to it.
+struct regonce_pair regonce_pair_of(struct arena *a, const struct access *first,
+                                    const struct access *second);
 
 #endif

@@ -3,6 +3,8 @@
 // regonce_path: pairs of accesses in words, with the way from the first to the second.
 #include "compiler/rules/regonce_impl.h"
 
+#include <string.h>
+
 const char *access_place(struct arena *a, const struct access *x) {
     if (!x->table)
         return "";
@@ -173,6 +175,31 @@ static void choices(struct steps *s, const struct way_list *l, size_t from) {
         regonce_path_choice(s, ways[i]);
 }
 
+// Without its steps.
+struct regonce_pair regonce_pair_of(struct arena *a, const struct access *first,
+                                    const struct access *second) {
+    const size_t common = common_ways(first, second);
+    return (struct regonce_pair){
+        .kind = second->kind,
+        .name = second->name,
+        .first = first->stmt,
+        .second = second->stmt,
+        .first_place = access_place(a, first),
+        .second_place = access_place(a, second),
+        .straight = common == ways_n(first->ways) && common == ways_n(second->ways),
+        .one_action = first->action && first->action == second->action,
+    };
+}
+
+bool regonce_is_taken(const struct regonce_pair *p) {
+    const struct ir_stmt *x = p->first, *y = p->second;
+    const bool executes = x->kind == IR_REG_EXEC || y->kind == IR_REG_EXEC;
+    const bool accesses = x->kind != IR_APPLY && y->kind != IR_APPLY;
+    const bool called_once = x->action_call && x->action_call == y->action_call;
+    return executes && accesses && strcmp(p->kind, "register") == 0 && !p->one_action &&
+           !called_once;
+}
+
 void meet_pair(struct check *c, const struct access *first, const struct access *second) {
     if (c->pairs->more || regonce_path_is_known(c, first, second))
         return;
@@ -184,18 +211,9 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
     }
     VEC_PUSH(c->a, &c->firsts, first);
     VEC_PUSH(c->a, &c->seconds, second);
-    struct regonce_pair pair = {
-        .kind = second->kind,
-        .name = second->name,
-        .first = first->stmt,
-        .second = second->stmt,
-        .first_place = access_place(c->a, first),
-        .second_place = access_place(c->a, second),
-    };
-    pair.one_action = first->action && first->action == second->action;
+    struct regonce_pair pair = regonce_pair_of(c->a, first, second);
     struct steps s = {.c = c, .pair = &pair};
     const size_t common = common_ways(first, second);
-    pair.straight = common == n_first && common == n_second;
     choices(&s, first->ways, 0);
     regonce_path_arrive(&s, first, "first");
     choices(&s, second->ways, common);

@@ -489,6 +489,7 @@ static void run_egress(struct side *s) {
     X(copy_to_cpu)                                                                                 \
     X(resubmit)                                                                                    \
     X(consumed)                                                                                    \
+    X(twice)                                                                                       \
     X(drop_ctl)                                                                                    \
     X(qid)                                                                                         \
     X(ingress_cos)                                                                                 \
@@ -532,6 +533,7 @@ static bool same_outputs(struct rig *r, const struct side *s, const struct op *o
     if (op->kind == OP_EGRESS)
         return !differs(r, s, "parser_err", s->out_out.parser_err, o->out_out.parser_err) &&
                !differs(r, s, "drop_ctl", s->out_out.drop_ctl, o->out_out.drop_ctl) &&
+               !differs(r, s, "twice", s->out_out.twice, o->out_out.twice) &&
                !differs(r, s, "adv_flow_ctl", s->out_out.adv_flow_ctl, o->out_out.adv_flow_ctl) &&
                same_mirror(r, s, &s->out_out.mirror, &o->out_out.mirror);
 #define SAME(m)                                                                                    \

@@ -169,6 +169,13 @@ static const char *a_meter(struct gen *g) {
     return result_of(g, GEN_BITS, 8, gen_text(g, "%s.execute(%s)", name, any_bits(g, index_width)));
 }
 
+// Sometimes so that a packet decides whether it comes there twice (compiler/rules/regonce.h).
+static const char *maybe_twice(struct gen *g, const char *once) {
+    if (!strstr(once, ".execute(") || CHANCE(g, 85))
+        return once;
+    return gen_text(g, "if (%s) { %s } if (%s) { %s }", gen_bool(g, 2), once, gen_bool(g, 2), once);
+}
+
 static const char *an_object(struct gen *g) {
     switch (g->calm && CHANCE(g, 95) ? 4 + BELOW(g, 3) : g->calm ? 7 + BELOW(g, 2) : BELOW(g, 9)) {
     case 8:
@@ -177,7 +184,7 @@ static const char *an_object(struct gen *g) {
     case 1:
     case 2:
     case 3:
-        return a_register(g);
+        return maybe_twice(g, a_register(g));
     case 4:
         return a_counter(g);
     case 5:

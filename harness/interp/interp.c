@@ -145,6 +145,7 @@ void interp_begin(struct run *r, struct interp *ip, unsigned gress, const struct
         r->vars[i] = big_u64(r->a, 0);
     r->header_at = ARENA_ARRAY(r->a, uint64_t, g->headers.n + 1);
     r->sums = ARENA_ARRAY(r->a, struct running_sum, g->checksums.n + 1);
+    r->taken = ARENA_ARRAY(r->a, bool, g->registers.n + 1);
     interp_undefined_begin(r);
     take_packet(r, p,
                 gress == IR_INGRESS ? ip->program->ingress_prefix : ip->program->egress_prefix);
@@ -216,14 +217,19 @@ static uint32_t flow_message(struct run *r) {
     return IS_VALID(r, IRI_ADV_FLOW_CTL) ? (uint32_t)FIELD(r, IRI_ADV_FLOW_CTL) : 0;
 }
 
+static uint8_t drop_ctl_of(struct run *r) {
+    return r->twice ? 7 : (uint8_t)FIELD(r, IRI_DROP_CTL);
+}
+
 static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
     out->ucast_valid = IS_VALID(r, IRI_UCAST_EGRESS_PORT);
     out->mcast_a_valid = IS_VALID(r, IRI_MCAST_GRP_A);
     out->mcast_b_valid = IS_VALID(r, IRI_MCAST_GRP_B);
     out->bypass_egress = FIELD(r, IRI_BYPASS_EGRESS);
     out->copy_to_cpu = FIELD(r, IRI_COPY_TO_CPU);
-    out->drop_ctl = (uint8_t)FIELD(r, IRI_DROP_CTL);
-    out->consumed = FIELD(r, IRI_CONSUMED);
+    out->drop_ctl = drop_ctl_of(r);
+    out->twice = r->twice || FIELD(r, IRI_TWICE);
+    out->consumed = !r->twice && FIELD(r, IRI_CONSUMED);
     out->qid = (uint8_t)FIELD(r, IRI_QID);
     out->ingress_cos = (uint8_t)FIELD(r, IRI_INGRESS_COS);
     out->icos_for_copy_to_cpu = (uint8_t)FIELD(r, IRI_ICOS_FOR_COPY_TO_CPU);
@@ -244,9 +250,19 @@ static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
     }
 }
 
+static void asks_not(struct run *r, enum ir_intrinsic type) {
+    const struct ir_var *v = r->g->intrinsic[type];
+    interp_set_u64(r, v && v->valid ? v->valid : v, 0); // v may be null
+}
+
 static void control(struct run *r) {
     interp_set_u64(r, r->g->intrinsic[IRI_PARSER_ERR], r->parser_err);
     interp_block(r, r->g->control); // FLOW_EXIT ends it, not the deparser
+    if (!r->twice)
+        return;
+    asks_not(r, IRI_DIGEST_TYPE);
+    asks_not(r, IRI_MIRROR_TYPE);
+    asks_not(r, IRI_RESUBMIT_TYPE);
 }
 
 static void deparse(struct run *r) {
@@ -319,7 +335,8 @@ void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out 
     uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     control(&r);
-    out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
+    out->drop_ctl = drop_ctl_of(&r);
+    out->twice = r.twice || FIELD(&r, IRI_TWICE);
     out->adv_flow_ctl = flow_message(&r);
     deparse(&r);
     mirror_choice(&r, &out->mirror);

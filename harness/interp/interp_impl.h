@@ -100,6 +100,8 @@ struct run {
     struct sk_ingress_out *out; // null in egress
     VEC(struct late_count) late;
     struct sk_mirror_out *mirror;
+    bool *taken; // by register, if it is guarded: executed in this pass
+    bool twice;  // a guarded one was executed again, in a program without guards of its own
 };
 
 // What a statement did to the flow of control: FLOW_ON goes on behind it; FLOW_EXIT ends the

@@ -87,6 +87,13 @@ static void digest(struct run *r, const struct ir_stmt *s) {
     put_bytes(r, s, r->out->digest.data, sizeof r->out->digest.data);
 }
 
+// A second execution of a guarded register does not happen; the packet's control ends.
+static bool executes(struct run *r, const struct ir_register *reg) {
+    r->twice |= reg->guarded && r->taken[reg->id];
+    r->taken[reg->id] = true;
+    return !r->twice;
+}
+
 static flow run_stmt(struct run *r, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
@@ -111,6 +118,8 @@ static flow run_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_APPLY:
         return interp_apply(r, s);
     case IR_REG_EXEC:
+        if (!executes(r, s->regaction->reg))
+            return FLOW_EXIT;
         interp_reg_exec(r, s);
         break;
     case IR_REG_READ:

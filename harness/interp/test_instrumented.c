@@ -62,7 +62,7 @@ static char *dump(struct arena *a, const struct ir_program *p) {
 static void original_stays(void **state) {
     (void)state;
     size_t length;
-    char *program = generate_program(1, &length);
+    char *program = generate_program(2, &length);
     struct subject s;
     assert_int_equal(subject_make(&s, program, length, NULL, 0, folder, stderr), SUBJECT_OK);
     char *before = dump(s.a, s.ir);

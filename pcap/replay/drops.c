@@ -169,11 +169,13 @@ static void write_line(struct lane *d, const struct sk_packet *p, const struct s
     bool parser = replay_drops_is_reason(e->text, SK_DROP_PARSER_ERROR);
     bool ingress = replay_drops_is_reason(e->text, SK_DROP_INGRESS_DROP) ||
                    replay_drops_is_reason(e->text, SK_DROP_CONSUMED) ||
+                   replay_drops_is_reason(e->text, SK_DROP_TWICE) ||
                    replay_drops_is_reason(e->text, SK_DROP_NO_DESTINATION) ||
                    replay_drops_is_reason(e->text, SK_DROP_MCAST_EMPTY) ||
                    replay_drops_is_reason(e->text, SK_DROP_RESUBMIT_TWICE) ||
                    replay_drops_is_reason(e->text, SK_DROP_RESUBMIT_PORT);
-    bool egress = replay_drops_is_reason(e->text, SK_DROP_EGRESS_DROP);
+    bool egress = replay_drops_is_reason(e->text, SK_DROP_EGRESS_DROP) ||
+                  replay_drops_is_reason(e->text, SK_DROP_EGRESS_TWICE);
     bool known = d->serial == p->serial && (parser || (ingress && d->gress == SK_IN_INGRESS) ||
                                             (egress && d->gress == SK_IN_EGRESS));
     const struct sk_switch *sw = d->drops->sw;
@@ -189,7 +191,8 @@ static void write_line(struct lane *d, const struct sk_packet *p, const struct s
     put_member(d, ",\"reason\":\"", e->text);
     count_line(d);
     d->lacks |= (parser || ingress || egress) && !(known && (d->state || d->table || d->asked));
-    const bool asked = replay_drops_is_reason(e->text, SK_DROP_INGRESS_DROP) || egress;
+    const bool asked = replay_drops_is_reason(e->text, SK_DROP_INGRESS_DROP) ||
+                       replay_drops_is_reason(e->text, SK_DROP_EGRESS_DROP);
     if (known && asked && d->asked) {
         put_member(d, ",\"table\":\"", d->asked_table);
         put_member(d, ",\"action\":\"", d->asked_action);

@@ -45,6 +45,7 @@ static uint32_t tell_list_wishes(const struct sk_ingress_out *out,
         {"level2_mcast_hash", 13, out->level2_mcast_hash, false},
         {"resubmit", 1, out->resubmit, false},
         {"consumed", 1, out->consumed, false},
+        {"register_twice", 1, out->twice, false},
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -34,13 +34,18 @@ static inline void write_egress_prefix(const struct sk_core *core, struct sk_pac
 
 // ---- the program ----
 
-// Egress wished 'w'. False when the program drops the packet.
+// Egress wished 'w'. False when the program drops the packet, for the reason core->egress_drop.
 INLINE bool end_egress(struct sk_core *core, const struct sk_packet *p, uint64_t w,
                        uint64_t now_ns) {
     struct sk_egress_out *out = &core->egress_out;
-    if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1))
-        return !(sk_wish_drop_ctl(w) & 1);
+    if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1)) {
+        if (!(sk_wish_drop_ctl(w) & 1))
+            return true;
+        core->egress_drop = SK_DROP_EGRESS_DROP + (w & SK_WISH_TWICE ? 1 : 0);
+        return false;
+    }
     const uint8_t drop_ctl = out->drop_ctl;
+    core->egress_drop = SK_DROP_EGRESS_DROP + (out->twice ? 1 : 0);
     if (out->adv_flow_ctl)
         flow_control_message(core, out->adv_flow_ctl, now_ns);
     if (out->mirror.wanted && !out->mirror.told && !(drop_ctl & 4))
@@ -77,7 +82,7 @@ INLINE struct sk_packet *leave_at_once(struct sk_core *core, struct sk_packet *p
         }
         write_egress_prefix_at_once(p, d, qid, now_ns);
         if (!run_egress_program(core, pipe, p, now_ns, plain)) {
-            drop(core, p, d->port, SK_DROP_EGRESS_DROP);
+            drop(core, p, d->port, core->egress_drop);
             return NULL;
         }
     }
@@ -96,7 +101,7 @@ static inline struct sk_packet *leave_in_full(struct sk_core *core, struct sk_pa
         }
         write_egress_prefix(core, p, now_ns);
         if (!run_egress_program(core, &core->pipes[sk_port_pipe(port)], p, now_ns, false)) {
-            core_drop(core, p, port, SK_DROP_EGRESS_DROP);
+            core_drop(core, p, port, core->egress_drop);
             return NULL;
         }
     }

@@ -64,7 +64,7 @@ INLINE struct sk_packet *end_pass(struct sk_core *core, const struct pipe *pipe,
         if (resubmits && resubmit_at_once(core, p, out))
             return p;
         if (!resubmits && sk_wish_drop_ctl(w) & 1) { // in an aggregation the end of most
-            drop(core, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+            drop(core, p, p->ingress_port, sk_ingress_drop(w));
             return NULL;
         }
         if (!resubmits && w & SK_WISH_UCAST && goes_at_once(core, port)) {
@@ -149,7 +149,7 @@ enum through { THROUGH_NOT, THROUGH_ON, THROUGH_ASIDE, THROUGH_ENDED };
 static enum through __attribute__((noinline))
 through_aside(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     if (!end_egress(core, p, w, now_ns)) {
-        drop(core, p, p->egress_port, SK_DROP_EGRESS_DROP);
+        drop(core, p, p->egress_port, core->egress_drop);
         return THROUGH_ENDED;
     }
     if (!(p = recirculate(core, p, now_ns, true)))
@@ -222,7 +222,7 @@ INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t 
         }
         if (!next) {
             if (wishes_end(w)) {
-                const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
+                const enum sk_drop_reason reason = sk_ingress_drop(w);
                 if (drops && alone) {
                     count_drop(core, drops, p->ingress_port, reason);
                     return END_KEPT;
@@ -250,7 +250,7 @@ INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t 
 INLINE bool ends_plain(struct sk_core *core, struct sk_packet *p, uint64_t w) {
     if ((w & SK_WISHES_OF_WAY) != SK_WISH_DROPS)
         return false;
-    drop(core, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+    drop(core, p, p->ingress_port, sk_ingress_drop(w));
     return true;
 }
 
@@ -274,7 +274,7 @@ INLINE enum end run_frame(struct sk_core *core, sk_ingress_fn ingress, struct sk
     const uint64_t w = ingress(state, p, &core->ingress_out);
     *again += p->passes;
     if (!seen && wishes_end(w)) {
-        count_drop(core, drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+        count_drop(core, drops, p->ingress_port, sk_ingress_drop(w));
         return END_KEPT;
     }
     return go_on_plain(core, p, w, now_ns, seen ? NULL : drops);

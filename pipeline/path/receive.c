@@ -298,7 +298,7 @@ run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, ui
     if (sends)
         transmit(core, p, true);
     else
-        drop(core, p, out, SK_DROP_EGRESS_DROP);
+        drop(core, p, out, core->egress_drop);
     allow_hops(core);
 }
 

@@ -66,13 +66,16 @@
 // Why a packet did not leave. One list: enumerators, names and counters come from it. A program
 // that takes packets in (adds them into a sum, say) marks the action in which it does,
 // @silken_consumes: dropped by drop_ctl then, they are CONSUMED, behind INGRESS_DROP here
-// (sk_ingress_drop), and no loss.
+// (sk_ingress_drop), and no loss. One that comes to a register a second time in a pass, where the
+// compiler could not exclude that, is dropped there: TWICE.
 #define SK_DROP_REASONS(X)                                                                         \
     X(PARSER_ERROR, "parser error")                                                                \
     X(INGRESS_DROP, "drop_ctl in ingress")                                                         \
     X(CONSUMED, "consumed in ingress")                                                             \
+    X(TWICE, "register reached twice in ingress")                                                  \
     X(NO_DESTINATION, "no destination set in ingress")                                             \
     X(EGRESS_DROP, "drop_ctl in egress")                                                           \
+    X(EGRESS_TWICE, "register reached twice in egress")                                            \
     X(PORT_DOWN, "port not configured or down")                                                    \
     X(MCAST_EMPTY, "multicast group without members")                                              \
     X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
@@ -97,10 +100,18 @@ enum sk_drop_reason {
 #undef SK_DROP_ENUM
         SK_DROP_COUNT
 };
-_Static_assert(SK_DROP_CONSUMED == SK_DROP_INGRESS_DROP + 1, "sk_ingress_drop adds");
-// Of a packet that drop_ctl drops in ingress; a test would be one more branch on most packets' way.
-static inline enum sk_drop_reason sk_ingress_drop(bool consumed) {
-    return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + consumed);
+_Static_assert(SK_DROP_CONSUMED == SK_DROP_INGRESS_DROP + 1 &&
+                   SK_DROP_TWICE == SK_DROP_INGRESS_DROP + 2 &&
+                   SK_DROP_EGRESS_TWICE == SK_DROP_EGRESS_DROP + 1,
+               "these add");
+_Static_assert(SK_WISH_TWICE == SK_WISH_CONSUMED << 1, "one number of two bits");
+// Of a packet that drop_ctl drops in ingress, by what it wished; a test would be one more branch on
+// most packets' way. 'consumed' and 'twice' are not both set.
+static inline enum sk_drop_reason sk_ingress_drop(uint64_t w) {
+    return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + (w / SK_WISH_CONSUMED & 3));
+}
+static inline enum sk_drop_reason sk_ingress_drop_out(const struct sk_ingress_out *out) {
+    return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + out->consumed + 2 * out->twice);
 }
 const char *sk_drop_text(enum sk_drop_reason r);
 // Why a queue does not take a packet: the reasons from QUEUE_FULL to POOL_FULL.

@@ -197,7 +197,8 @@ struct sk_core {
     // sends elsewhere waits, or is on its way to a port.
     struct sk_ingress_out ingress_out;
     struct sk_egress_out egress_out;
-    uint64_t pass_ns;         // its time
+    enum sk_drop_reason egress_drop; // of the packet that egress dropped last
+    uint64_t pass_ns;                // its time
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
     uint64_t fault_state;
 };

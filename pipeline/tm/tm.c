@@ -143,7 +143,7 @@ static void tm_add(struct fan_out *f, struct destination d) {
 
 static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
     if (out->drop_ctl & 3)
-        return sk_ingress_drop(out->consumed);
+        return sk_ingress_drop_out(out);
     return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
@@ -242,7 +242,7 @@ static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender 
         write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
         sends = run_egress_program(core, pipe, p, l->now_ns, true);
     }
-    const enum sk_drop_reason r = sends ? hand_over_lent(core, p, false) : SK_DROP_EGRESS_DROP;
+    const enum sk_drop_reason r = sends ? hand_over_lent(core, p, false) : core->egress_drop;
     if (__builtin_expect(r != SK_DROP_COUNT, 0))
         core_refuse(core, p, number, r);
     if (runs) {
@@ -281,7 +281,7 @@ static bool begin_group(struct sk_core *core, const struct sk_packet *p, bool by
 // not.
 static enum sk_drop_reason __attribute__((noinline))
 end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    return end_egress(core, p, w, now_ns) ? hand_over_lent(core, p, true) : SK_DROP_EGRESS_DROP;
+    return end_egress(core, p, w, now_ns) ? hand_over_lent(core, p, true) : core->egress_drop;
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that
@@ -450,7 +450,7 @@ struct sk_packet *tm_admit(struct sk_core *core, struct sk_packet *p,
     if (out->resubmit)
         return tm_resubmit(core, p, out);
     if (out->drop_ctl & 1 && !out->copy_to_cpu) { // in an aggregation the end of most
-        core_drop(core, p, p->ingress_port, sk_ingress_drop(out->consumed));
+        core_drop(core, p, p->ingress_port, sk_ingress_drop_out(out));
         return NULL;
     }
     struct fan_out f = {.core = core, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};

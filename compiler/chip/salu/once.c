@@ -43,18 +43,6 @@ static const char *suggestion_of(struct arena *a, const struct regonce_pair *p) 
            "each other, merge the two register actions, or recirculate the packet";
 }
 
-// The chip's compiler asks whether tables exclude each other of those that read() and write() a
-// register, not of those that execute a register action; these it places in one stage without a
-// word, unless one action has both. Which of the two the stateful ALU then runs is not said.
-static bool salu_once_is_taken(const struct regonce_pair *p) {
-    const struct ir_stmt *x = p->first, *y = p->second;
-    const bool executes = x->kind == IR_REG_EXEC || y->kind == IR_REG_EXEC;
-    const bool accesses = x->kind != IR_APPLY && y->kind != IR_APPLY;
-    const bool called_once = x->action_call && x->action_call == y->action_call;
-    return executes && accesses && strcmp(p->kind, "register") == 0 && !p->one_action &&
-           !called_once;
-}
-
 // Each pair is told, also when several end in one place.
 static void salu_once_add_pair(struct chip_report *r, const struct regonce_pair *p) {
     struct chip_violation v = {
@@ -69,7 +57,7 @@ static void salu_once_add_pair(struct chip_report *r, const struct regonce_pair 
         struct chip_step s = {.at = p->steps.v[i].at, .text = p->steps.v[i].text};
         VEC_PUSH(r->arena, &v.path, s);
     }
-    if (salu_once_is_taken(p)) {
+    if (regonce_is_taken(p)) {
         v.message = arena_printf(r->arena,
                                  "%s; the chip's compiler takes that, and the chip executes one of "
                                  "the two",
