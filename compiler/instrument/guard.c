@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // guard: registers that a packet may come to a second time in one pass, where entries or packets
-// decide that (compiler/rules/regonce.h). A chip would make one of the two accesses; here the packet
-// is dropped at the second one, so that no sum has what a chip's would not have.
+// decide that (compiler/rules/regonce.h). A chip would make one of the two accesses; here the
+// packet is dropped at the second one, so that no sum has what a chip's would not have.
 #include "compiler/instrument/instrument_impl.h"
 
 #include "compiler/ir/build.h"

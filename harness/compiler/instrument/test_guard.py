@@ -89,8 +89,9 @@ class Guards(FolderCase):
         entries = self.file("e.json", json.dumps(CONFIG))
         done = replay(PROGRAM, "--in", "1=" + given, "--entries", entries, "--checked", "--drops", self.path("d"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout + done.stderr, r"guarded\.p4:63:\d+: checked: pipe\.Ingress\.cells is accessed a second time "
-                         r"in one pass; the first time was at .*guarded\.p4:94")
+        self.assertRegex(done.stdout + done.stderr,
+                         r"guarded\.p4:63:\d+: checked: pipe\.Ingress\.cells is accessed a second time in one pass; "
+                         r"the first time was at .*guarded\.p4:94")
         with open(self.path("d"), encoding="utf-8") as f:
             drop = json.loads(f.read())
         self.assertEqual((drop["reason"], drop["table"]), (INGRESS, "pipe.Ingress.readers"))
