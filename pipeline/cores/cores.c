@@ -7,12 +7,17 @@
 #include <string.h>
 
 #include "pipeline/cores/isolated.h"
-#include "pipeline/cores/crossing.h"
+#include "pipeline/path/send.h"
 
-#define AHEAD 8u // packets whose memory is asked for before they are looked at
+#define AHEAD 8u  // packets whose memory is asked for before they are looked at
+#define NOTED 32u // the same of slots of a ring, four in a line
 
 // Packets that are taken from one core before others have their turn.
 #define ARRIVALS 128u
+// Buffers that are taken back at once.
+#define COLLECTED 64u
+// Of each core's buffers one in so many is kept back for a while before it goes back.
+#define KEPT 64u
 
 bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size) {
     bool used[SK_PIPES] = {false};
@@ -51,7 +56,7 @@ bool cores_join(struct sk_switch *sw) {
                 continue;
             // half of the buffers, so that a core that is behind does not take all of another's;
             // payments are never more than there are buffers
-            core->to[to] = crossing_new(sw->opt.n_packets / 2);
+            core->to[to] = crossing_new_noted(sw->opt.n_packets / 2);
             core->back[to] = crossing_new(n * sw->opt.n_packets);
             if (!core->to[to] || !core->back[to])
                 return false;
@@ -74,15 +79,13 @@ bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
         isolated_cross(core, p, now_ns);
         return true;
     }
-    p->wish = 0;
-    return crossing_put(core->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p);
+    return crossing_put_noted(core->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p, 0);
 }
 
-bool cores_cross_wished(struct sk_core *core, struct sk_packet *p, uint64_t w) {
-    const uint16_t port = SK_WISH_PORT(w);
-    p->egress_port = port;
-    p->wish = w;
-    return crossing_put(core->to[core->sw->core_of[sk_port_pipe(port)]], p);
+static inline void pay(struct crossing *back, struct sk_packet *p) {
+    const bool room = crossing_put(back, p);
+    assert(room); // it holds all buffers there are
+    (void)room;
 }
 
 static void cores_pay(struct sk_core *core, unsigned to) {
@@ -93,15 +96,16 @@ static void cores_pay(struct sk_core *core, unsigned to) {
         if (!p)
             return;
         p->pool = core->sw->cores[to]->pool;
-        bool room = crossing_put(core->back[to], p);
-        assert(room); // it holds all buffers there are
-        (void)room;
+        pay(core->back[to], p);
         core->owed[to]--;
     }
 }
 
-static void cores_collect(struct crossing *c) {
+// Not more than will soon be used, so that they are in the cache then, while others are free.
+static void cores_collect(const struct sk_core *core, struct crossing *c) {
     uint32_t n = crossing_ready(c);
+    if (n > COLLECTED && sk_pool_available(core->pool) >= core->sw->opt.n_packets / 2)
+        n = COLLECTED;
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
         __builtin_prefetch(crossing_at(c, i), 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -113,20 +117,64 @@ static void cores_collect(struct crossing *c) {
         crossing_took(c, n);
 }
 
-// A packet is in the cache of the core that it comes from. The line that says how it goes on is
-// asked for first, and when that is there, what else is needed.
-static void cores_expect(const struct sk_core *core, const struct sk_packet *p) {
-    if (p->wish == 0)
-        __builtin_prefetch(&p->observer, 1); // the line after
+// Where packets that need not be looked at leave for, looked up when one goes somewhere else than
+// the one before.
+struct passing {
+    unsigned number; // SK_PORTS: nothing is known
+    unsigned ways;   // which nobody looks at, of those that CROSSED_ says
+    struct port *port;
+    const struct pipe *pipe;
+};
+
+static struct passing pass_for(struct sk_core *core, unsigned number) {
+    const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
+    const bool sends = send_is_plain(core) && core->ways[number] & PORT_SENDS && !core->recorder &&
+                       !core->invariant_crc && !sk_pool_is_shared(core->pool);
+    return (struct passing){.number = number,
+                            .ways = !sends                    ? 0
+                                    : pipe->desc->egress_idle ? CROSSED_STRAIGHT
+                                                              : CROSSED_BYPASSES,
+                            .port = &core->ports[number],
+                            .pipe = pipe};
+}
+
+// It is known that the packet need not be looked at, unless something waits where it goes.
+INLINE bool cores_passes(struct sk_core *core, struct crossed x, struct passing *to) {
+    const unsigned way = crossed_way(x);
+    const uint32_t length = crossed_length(x);
+    if (__builtin_expect(way % SK_PORTS != to->number, 0))
+        *to = pass_for(core, way % SK_PORTS);
+    return way & to->ways && length - 1 < to->port->longest;
+}
+
+// A packet is in the cache of the core that it comes from: its lines are asked for, unless they are
+// not needed if it goes where the one before goes.
+INLINE void arrival_expect(const struct sk_core *core, struct crossed x, const struct passing *to) {
+    if (__builtin_expect(crossed_way(x) & to->ways, 1))
+        return;
+    crossing_expect_to_write(crossed_packet(x));
+    if (!(crossed_way(x) & CROSSED_STRAIGHT))
+        crossing_expect_to_write(&crossed_packet(x)->observer); // the line after
     if (core->egress_reach == 0)
         return;
-    const uint8_t *const data = sk_packet_data(p);
-    __builtin_prefetch(data - SK_EGRESS_PREFIX, 1);
-    __builtin_prefetch(data + 32, 1);
+    crossing_expect_to_write(crossed_data(x) - SK_EGRESS_PREFIX);
+    crossing_expect_to_write(crossed_data(x) + 32);
+}
+
+// The packet leaves, and its buffer goes back. False: nothing has happened.
+INLINE bool cores_pass_on(struct sk_core *core, struct crossed x, struct crossing *back,
+                          struct passing *to) {
+    const uint32_t length = crossed_length(x);
+    if (!cores_passes(core, x, to) || to->pipe->egress.first)
+        return false;
+    send_crossed(core, crossed_packet(x), (uint16_t)to->number, crossed_data(x), length);
+    pay(back, crossed_packet(x));
+    return true;
 }
 
 static unsigned arrive_from(struct sk_core *core, unsigned from, uint64_t *now_ns) {
-    struct crossing *c = core->sw->cores[from]->to[core->number];
+    struct crossing *const c = core->sw->cores[from]->to[core->number];
+    struct crossing *const back = core->back[from];
     uint32_t n = crossing_ready(c);
     if (n == 0)
         return 0;
@@ -134,45 +182,57 @@ static unsigned arrive_from(struct sk_core *core, unsigned from, uint64_t *now_n
     const uint64_t left = crossing_time(c);
     *now_ns = left > *now_ns ? left : *now_ns;
     n = n < ARRIVALS ? n : ARRIVALS;
-    for (uint32_t i = 0; i < n && i < 2 * AHEAD; i++)
-        __builtin_prefetch(crossing_at(c, i), 1);
+    const uint32_t taken = atomic_load_explicit(&c->taken, memory_order_relaxed);
+    for (uint32_t i = 0; i < n && i < NOTED; i += 4)
+        __builtin_prefetch(crossing_noted(c, taken + i));
+    struct passing to = pass_for(core, crossed_way(crossing_noted_at(c, 0)) % SK_PORTS);
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
-        cores_expect(core, crossing_at(c, i));
+        arrival_expect(core, crossing_noted_at(c, i), &to);
     for (uint32_t i = 0; i < n; i++) {
-        struct sk_packet *p = crossing_at(c, i);
-        if (i + 2 * AHEAD < n)
-            __builtin_prefetch(crossing_at(c, i + 2 * AHEAD), 1);
+        const struct crossed x = crossing_noted_at(c, i);
+        if (i % 4 == 0 && i + NOTED < n)
+            __builtin_prefetch(crossing_noted(c, taken + i + NOTED));
         if (i + AHEAD < n)
-            cores_expect(core, crossing_at(c, i + AHEAD));
+            arrival_expect(core, crossing_noted_at(c, i + AHEAD), &to);
+        if (__builtin_expect(cores_pass_on(core, x, back, &to), 1))
+            continue;
+        struct sk_packet *const p = crossed_packet(x);
         p->pool = core->pool;
-        tm_arrive_crossed(core, p, *now_ns);
+        core->owed[from]++;
+        tm_arrive_crossed(core, p, crossed_way(x) & CROSSED_STRAIGHT ? p->wish : 0, *now_ns);
     }
     crossing_took(c, n);
-    core->owed[from] += n;
     return n;
+}
+
+void cores_expect(const struct sk_core *core) {
+    for (unsigned c = 0; c < core->sw->n_cores; c++)
+        if (c != core->number) {
+            crossing_expect(core->sw->cores[c]->to[core->number]);
+            crossing_expect(core->sw->cores[c]->back[core->number]);
+        }
 }
 
 unsigned cores_arrive(struct sk_core *core, uint64_t *now_ns) {
     unsigned arrived = 0;
-    if (core->now > *now_ns) // another core's clock was read later
-        *now_ns = core->now;
     for (unsigned c = 0; c < core->sw->n_cores; c++) {
         if (c == core->number)
             continue;
-        cores_collect(core->sw->cores[c]->back[core->number]);
+        cores_collect(core, core->sw->cores[c]->back[core->number]);
         arrived += arrive_from(core, c, now_ns);
     }
     return arrived;
 }
 
-void cores_publish(struct sk_core *core) {
+void cores_publish(struct sk_core *core, unsigned arrived) {
     for (unsigned c = 0; c < core->sw->n_cores; c++) {
         if (c == core->number)
             continue;
         crossing_set_time(core->to[c], core->now);
         crossing_publish(core->to[c]);
         cores_pay(core, c);
-        crossing_publish(core->back[c]);
+        if (arrived == 0 || crossing_unpublished(core->back[c]) >= core->sw->opt.n_packets / KEPT)
+            crossing_publish(core->back[c]);
     }
 }
 
@@ -258,7 +318,7 @@ static bool any_before(const struct fifo *f, uint64_t time) {
 static bool crosses_before(struct crossing *c, uint64_t time) {
     const uint32_t taken = atomic_load_explicit(&c->taken, memory_order_relaxed);
     for (uint32_t i = taken; i != c->put; i++)
-        if (came_before(c->slots[i & c->mask], time))
+        if (came_before(crossed_packet(*crossing_noted(c, i)), time))
             return true;
     return false;
 }

@@ -7,6 +7,7 @@
 #ifndef SILKEN_PIPELINE_PATH_INGRESS_H
 #define SILKEN_PIPELINE_PATH_INGRESS_H
 
+#include "pipeline/cores/cores.h"
 #include "pipeline/path/egress.h"
 
 // ---- the bytes in front (pipeline/prefix.h) ----

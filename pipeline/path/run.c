@@ -105,15 +105,19 @@ unsigned sk_core_run(struct sk_core *core, uint64_t now_ns) {
     unsigned arrived = 0;
     core_events(core, now_ns);
     const bool rings = core->sw->n_cores > 1 && !switch_is_isolated(core->sw);
-    if (rings)
-        arrived = cores_arrive(core, &now_ns);
+    if (rings) {
+        cores_expect(core);
+        now_ns = core->now; // another core's clock was read later
+    }
     drain(core, now_ns);
+    if (rings && (arrived = cores_arrive(core, &now_ns)) > 0)
+        drain(core, now_ns);
     // a port that was idle may send at once what has just come
     if (core->n_shaped)
         core_events(core, now_ns);
     core->now = now_ns > core->now ? now_ns : core->now;
     if (rings)
-        cores_publish(core);
+        cores_publish(core, arrived);
     if (core->recorder)
         recorder_publish(core->recorder, core->now);
     return arrived;

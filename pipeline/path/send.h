@@ -3,11 +3,11 @@
 // send: the end of a packet's way: it is sent, dropped, or recirculates.
 //
 // Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so every packet
-// that leaves is counted once. count_sent() counts packets that are sent. It has two callers:
-// hand_over(), for packets with special requests, and send_straight(), for packets of a burst
-// without any; send_count_many() those that a port sent as one frame. drop(), count_drops() and
-// send.c count dropped packets. A packet that leaves elsewhere unbalances the sum, which
-// sk_switch_free() asserts.
+// that leaves is counted once. count_sent() counts packets that are sent. It has three callers:
+// hand_over(), for packets with special requests, send_straight(), for packets of a burst without
+// any, and send_crossed(), for such that came from another core; send_count_many() those that a
+// port sent as one frame. drop(), count_drops() and send.c count dropped packets. A packet that
+// leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
 // 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
@@ -132,6 +132,16 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
         return SK_DROP_TX_FULL;
     count_sent(core, &core->ports[port], length);
     return SK_DROP_COUNT;
+}
+
+// Gives these bytes to a port, or drops the packet whose they are; its buffer is the caller's. For
+// who knows that nothing but the port can be in the packet's way, and does not look at it.
+INLINE void send_crossed(struct sk_core *core, const struct sk_packet *p, uint16_t port,
+                         const uint8_t *bytes, uint32_t length) {
+    if (__builtin_expect(core->tx(core->aux, port, bytes, length), 1))
+        count_sent(core, &core->ports[port], length);
+    else
+        core_refuse(core, p, port, SK_DROP_TX_FULL);
 }
 
 // Of a copy whose bytes are the packet's: it leaves with an invariant CRC of its own, and then the

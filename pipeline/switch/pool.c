@@ -24,6 +24,15 @@ static void pool_carve(struct sk_pool *pool) {
     }
 }
 
+// Cores write their pools for each packet: no two share a pair of cache lines.
+static struct sk_pool *pool_calloc(void) {
+    const size_t bytes = (sizeof(struct sk_pool) + 127) & ~(size_t)127;
+    struct sk_pool *pool = aligned_alloc(128, bytes);
+    if (pool)
+        memset(pool, 0, bytes);
+    return pool;
+}
+
 struct sk_packet *sk_pool_take_other(struct sk_pool *pool) {
     if (pool->n_carved == pool->n_packets)
         return sk_pool_take_host(pool);
@@ -33,7 +42,7 @@ struct sk_packet *sk_pool_take_other(struct sk_pool *pool) {
 
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
     uint32_t cap = (SK_POOL_START + packet_bytes + SK_POOL_SLACK + 63u) & ~63u;
-    struct sk_pool *pool = calloc(1, sizeof *pool);
+    struct sk_pool *pool = pool_calloc();
     if (!pool)
         return NULL;
     pool->packets = calloc(n_packets, sizeof *pool->packets);
@@ -62,7 +71,7 @@ void sk_pool_free(struct sk_pool *pool) {
 }
 
 struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers) {
-    struct sk_pool *pool = calloc(1, sizeof *pool);
+    struct sk_pool *pool = pool_calloc();
     if (pool)
         pool->buffers = buffers;
     return pool;

@@ -356,8 +356,9 @@ void tm_replicate(struct sk_core *core, struct sk_packet *p, const struct sk_ing
 
 // Enqueues a packet that crossed from another core, or drops it.
 void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
-// The same of one that came through a ring.
-void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
+// The same of one that came through a ring with what its ingress wished, 'w', if that says where it
+// goes; else 0.
+void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns);
 
 // run.c. on_mirror of a pass of ingress, and of egress.
 void run_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
@@ -381,8 +382,6 @@ void core_port_changed(struct sk_core *core, uint16_t port);
 
 // cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
 bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
-// The same of one to a port that PORT_CROSSES, of which ingress wished 'w' and nothing else.
-bool cores_cross_wished(struct sk_core *core, struct sk_packet *p, uint64_t w);
 
 // mirror.c: the copy of 'p' that its deparser asked for; 'direction' is SK_MIRROR_IN or _OUT.
 void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_mirror_out *m,

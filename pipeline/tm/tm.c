@@ -67,8 +67,8 @@ static bool arrive_wished(struct sk_core *core, struct sk_packet *p, uint64_t w,
     return true;
 }
 
-void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
-    if (!p->wish || !arrive_wished(core, p, p->wish, now_ns))
+void tm_arrive_crossed(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    if (!w || !arrive_wished(core, p, w, now_ns))
         tm_arrive(core, p, now_ns);
 }
 

@@ -135,11 +135,86 @@ static void test_time(void **state) {
     sk_program_free(prog);
 }
 
+// Nor does a core's clock go back, for the packets of its own.
+static void test_time_of_own(void **state) {
+    (void)state;
+    struct sk_program *prog = toy_load();
+    struct side *s = side_start_on(prog, false, 2);
+    const struct toy_wish cross = {.flags = TOY_UCAST | TOY_BYPASS, .ucast_port = 130},
+                          stay = {.flags = TOY_UCAST | TOY_SHOW_EGRESS, .ucast_port = 133};
+    uint8_t frame[64];
+    struct sk_core *const from = sk_switch_core(s->sw, 0), *const to = sk_switch_core(s->sw, 1);
+    toy_frame(frame, &cross);
+    assert_true(sk_core_rx(from, 1, frame, sizeof frame, 900));
+    sk_core_run(from, 900);
+    assert_int_equal(sk_core_run(to, 600), 1);
+    toy_frame(frame, &stay);
+    assert_true(sk_core_rx(to, 131, frame, sizeof frame, 700));
+    sk_core_run(to, 700);
+    struct side *one = side_start(prog, false);
+    assert_true(sk_switch_rx(one->sw, 131, frame, sizeof frame, 900));
+    sk_switch_run(one->sw, 900);
+    assert_int_equal(s->port[133].n, one->port[133].n);
+    assert_memory_equal(s->port[133].bytes, one->port[133].bytes, one->port[133].n);
+    side_end(one);
+    side_end(s);
+    sk_program_free(prog);
+}
+
+static bool refuse_odd(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
+    (void)dev_port, (void)frame, (void)length;
+    return ++*(unsigned *)aux % 2 == 0;
+}
+
+// A packet that crosses past egress is not looked at: its buffer comes home, whether the port took
+// it, did not, or cannot take one so long.
+static void test_past_egress(void **state) {
+    (void)state;
+    enum { ROUNDS = 50, EACH = 6 };
+    struct sk_program *prog = toy_load();
+    unsigned asked = 0;
+    char error[256];
+    struct sk_switch_options opt = {.tx = refuse_odd, .aux = &asked, .n_packets = 16};
+    toy_spread(&opt, 2);
+    struct sk_switch *sw = sk_switch_new(prog, &opt, error, sizeof error);
+    assert_non_null(sw);
+    sk_switch_port_up(sw, 1, true);
+    sk_switch_port_up(sw, 130, true);
+    sk_switch_port_up(sw, 131, true);
+    sk_switch_port_longest(sw, 131, 63, 63);
+    struct sk_core *const from = sk_switch_core(sw, 0), *const to = sk_switch_core(sw, 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < EACH; i++) {
+            const struct toy_wish w = {.flags = TOY_UCAST | TOY_BYPASS,
+                                       .ucast_port = i % 3 == 2 ? 131 : 130};
+            uint8_t frame[64];
+            toy_frame(frame, &w);
+            assert_true(sk_core_rx(from, 1, frame, sizeof frame, round));
+        }
+        sk_core_run(from, round);
+        assert_int_equal(sk_core_run(to, round), EACH);
+        sk_core_run(from, round);
+    }
+    struct sk_switch_stats s;
+    struct sk_port_stats port;
+    sk_switch_stats(sw, &s);
+    sk_switch_port_stats(sw, 130, &port);
+    assert_int_equal(asked, ROUNDS * EACH * 2 / 3);
+    assert_int_equal(s.tx_packets, asked / 2);
+    assert_int_equal(port.tx_bytes, asked / 2 * 64);
+    assert_int_equal(s.drops[SK_DROP_TX_FULL], asked / 2);
+    assert_int_equal(port.drops[SK_DROP_TX_FULL], asked / 2);
+    assert_int_equal(s.drops[SK_DROP_TOO_LONG], ROUNDS * EACH / 3);
+    assert_int_equal(sk_switch_inside(sw), 0);
+    sk_switch_free(sw);
+    sk_program_free(prog);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_cores),
-        cmocka_unit_test(test_four_cores),
-        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_two_cores),   cmocka_unit_test(test_four_cores),
+        cmocka_unit_test(test_time),        cmocka_unit_test(test_time_of_own),
+        cmocka_unit_test(test_past_egress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
