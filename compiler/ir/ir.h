@@ -249,6 +249,8 @@ struct ir_register {
     // What runs in the action's place when a log, queue or stack is full, on the cell that is next
     // to be written, and when a queue or stack is empty. Null: nothing, and results are 0.
     struct ir_regaction *overflow, *underflow;
+    unsigned declared;        // RegisterActions in the source, those that nobody executes, too
+    struct loc last_declared; // of these
     struct loc at;
 };
 // A RegisterAction: 'body' reads and writes value[] (already loaded), sets rv. Executed by

@@ -56,7 +56,9 @@ struct chip_limits {
     int action_const_low, action_const_high;
     unsigned action_phv_sources;
     // PHV (7.2): containers by size 8, 16, 32.
-    unsigned containers[3], tagalong[3], tagalong_collections, pov_bits, phv_group_size;
+    unsigned containers[3], tagalong[3], tagalong_collections, pov_bits, phv_group_size,
+        phv_own_groups /* of a size, that each gress has for itself */,
+        phv_lot[3] /* containers that one gress has together */;
     // Parser (7.5).
     unsigned parser_rows, parser_match_bits, parser_extracts[3], parser_window, parser_depth[2],
         parser_checksums, port_metadata_bytes;

@@ -251,6 +251,10 @@ void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
         return;
     }
     o->arg = value_object(lw, reg);
+    if (strcmp(o->type_name, "RegisterAction") == 0) {
+        reg->reg->declared++;
+        reg->reg->last_declared = o->at;
+    }
     for (size_t i = 0; i < 2; i++) {
         const struct decl *end = find_method(o, queue_end_name(i));
         if (!end)

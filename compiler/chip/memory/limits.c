@@ -4,6 +4,7 @@
 #include "compiler/chip/graph/graph.h"
 #include "compiler/chip/report_add.h"
 #include "compiler/chip/memory/memory_impl.h"
+#include "compiler/ir/build.h"
 
 enum { RANGE_NIBBLES = 5 };
 
@@ -96,39 +97,137 @@ static unsigned memory_limits_come(const struct chip_op *op) {
     return all;
 }
 
-// Hashes, random numbers and meters' colours come to an action by the way of immediate data, each
-// bit once.
-static void check_immediate(struct chip_report *r, const struct chip_action *act) {
-    unsigned bits = 0;
-    chip_bits_vec parts = {0};
-    for (size_t i = 0; i < act->ops.n; i++) {
-        const struct chip_op *op = &act->ops.v[i];
+static bool memory_limits_same_hash(const struct ir_stmt *x, const struct ir_stmt *y) {
+    bool same = x && x->kind == y->kind && x->hash == y->hash && x->args.n == y->args.n;
+    for (size_t n = 0; same && n < y->args.n; n++)
+        same = ir_same(x->args.v[n], y->args.v[n]);
+    return same && (y->kind != IR_ASSIGN || (x->in_hash && ir_same(x->e, y->e)));
+}
+
+// The hash of statement 'op' of an action was taken by a statement before it, be it another
+// action's.
+static bool memory_limits_seen(const struct chip_unit *u, size_t action, size_t op) {
+    const struct ir_stmt *t = u->actions.v[action].ops.v[op].stmt;
+    for (size_t i = 0; i <= action; i++) {
+        size_t end = i < action ? u->actions.v[i].ops.n : op;
+        for (size_t k = 0; k < end; k++) {
+            const struct chip_op *o = &u->actions.v[i].ops.v[k];
+            if (!o->dead && o->stmt != t && memory_limits_same_hash(o->stmt, t))
+                return true;
+        }
+    }
+    return false;
+}
+
+struct immediate {
+    unsigned hashed; // bits of hashes, which are there whichever action runs
+    unsigned other;  // of random numbers and meters' colours
+    chip_bits_vec parts;
+};
+
+static void memory_limits_immediate_of(struct chip_report *r, const struct chip_unit *u, size_t i,
+                                       struct immediate *m) {
+    const struct chip_action *act = &u->actions.v[i];
+    unsigned other = 0;
+    for (size_t k = 0; k < act->ops.n; k++) {
+        const struct chip_op *op = &act->ops.v[k];
         if (!op->stmt) // of a unit that a test makes up
             continue;
         const enum ir_stmt_kind kind = op->stmt->kind;
-        // What @in_hash computes reaches each container on a way of its own.
         bool comes = kind == IR_ASSIGN
-                         ? op->kind == CHIP_OP_SET && op->hash && !op->stmt->in_hash
+                         ? op->kind == CHIP_OP_SET && op->hash
                          : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
                                                   kind == IR_RANDOM || kind == IR_METER_EXEC);
         // one that is too long by itself, whatever is left of it
         const unsigned all = kind == IR_RANDOM ? op->stmt->random->width : 0;
         const bool too_long = all > r->limits->immediate_bits;
-        if (comes && !op->dead && kind == IR_ASSIGN)
-            chip_expr_bits(r->arena, op->stmt->e, &parts);
-        else if ((comes || too_long) && !op->dead)
-            bits += too_long ? all : memory_limits_come(op);
+        if (op->dead || !(comes || too_long))
+            continue;
+        if (kind == IR_ASSIGN && !op->stmt->in_hash)
+            chip_expr_bits(r->arena, op->stmt->e, &m->parts);
+        else if (kind == IR_ASSIGN || kind == IR_HASH)
+            m->hashed += memory_limits_seen(u, i, k) ? 0 : memory_limits_come(op);
+        else
+            other += too_long ? all : memory_limits_come(op);
     }
-    for (size_t i = 0; i < parts.n; i++)
-        bits += parts.v[i].width;
+    m->other = other > m->other ? other : m->other;
+}
+
+// Hashes, random numbers and meters' colours come to an action by the way of immediate data, each
+// bit once. A hash's bits are in the immediate data of all actions of the table.
+static void check_immediate(struct chip_report *r, const struct chip_unit *u) {
+    struct immediate m = {0};
+    for (size_t i = 0; i < u->actions.n; i++)
+        memory_limits_immediate_of(r, u, i, &m);
+    unsigned bits = m.hashed + m.other;
+    for (size_t i = 0; i < m.parts.n; i++)
+        bits += m.parts.v[i].width;
     if (bits > r->limits->immediate_bits)
-        chip_exceed(chip_violate(r, "immediate-bits", act->at,
+        chip_exceed(chip_violate(r, "immediate-bits",
+                                 u->actions.n == 1 ? u->actions.v[0].at : u->at,
                                  arena_printf(r->arena,
                                               "this takes %u bits from hashes, random numbers and "
                                               "meters; the actions of a table receive %u",
                                               bits, r->limits->immediate_bits),
                                  "take some of them in the action of another table"),
                     bits, r->limits->immediate_bits);
+}
+
+// ---- actions that run on a hit only -------------------------------------------------------------
+
+static bool memory_limits_indexed(const struct chip_access *x) {
+    return x->stmt && (x->index.n > 0 || x->index_is_hash);
+}
+
+// What the action takes that comes with a hit only; null: nothing.
+static const char *memory_limits_hit_only(const struct chip_report *r,
+                                          const struct chip_action *act, bool accesses) {
+    for (size_t i = 0; i < act->ops.n; i++) {
+        const struct chip_op *op = &act->ops.v[i];
+        if (!op->stmt || op->dead)
+            continue;
+        if (op->stmt->kind == IR_RANDOM)
+            return "takes a random number";
+        if (is_hash_of_fields(r, op->stmt) ||
+            (op->stmt->kind == IR_ASSIGN && op->stmt->in_hash && op->hash))
+            return "takes a hash";
+    }
+    for (size_t i = 0; accesses && i < act->accesses.n; i++)
+        if (memory_limits_indexed(&act->accesses.v[i]))
+            return "reaches a memory by an index from the packet";
+    return NULL;
+}
+
+// The hash distribution unit and the random numbers are the hit's. The default action of a table
+// with a key runs on a miss; so does a table without a key, if the drivers may change what it does.
+static void memory_limits_check_hit(struct chip_report *r, const struct chip_unit *u) {
+    const struct ir_table *t = u->table;
+    bool listed = false;
+    for (size_t i = 0; i < t->actions.n; i++)
+        listed = listed || t->actions.v[i].action == t->default_action;
+    bool several = t->actions.n > 1 || !listed;
+    for (size_t i = 0; i < u->actions.n; i++) {
+        const struct chip_action *act = &u->actions.v[i];
+        const char *what = memory_limits_hit_only(r, act, t->keys.n > 0);
+        if (!what)
+            continue;
+        if (t->keys.n > 0 && act->action == t->default_action) {
+            chip_violate(r, "default-hash", act->at,
+                         arena_printf(r->arena,
+                                      "the default action of table %s %s, which comes with a hit "
+                                      "only",
+                                      t->name, what),
+                         "run it from a table without a key where the table was missed");
+        } else if (t->keys.n == 0 && (several || act->data_bits > 0)) {
+            chip_violate(r, "default-hash", act->at,
+                         arena_printf(r->arena,
+                                      "an action of table %s, which has no key, %s; that comes "
+                                      "with a hit only, and a table without a key has one if %s",
+                                      t->name, what,
+                                      several ? "it has one action" : "no action has data"),
+                         "leave it one action without data, or give the table a key");
+        }
+    }
 }
 
 static void memory_limits_check_attached(struct chip_report *r, const struct chip_unit *u,
@@ -198,8 +297,9 @@ void memory_check(struct chip_report *r, const struct chip_unit *u, const struct
     if (u->table && u->table->keys.n > 0)
         memory_limits_check_key(r, u, f);
     check_action_data(r, u, f);
-    for (size_t i = 0; i < u->actions.n; i++)
-        check_immediate(r, &u->actions.v[i]);
+    check_immediate(r, u);
+    if (u->table)
+        memory_limits_check_hit(r, u);
     for (size_t i = 0; i < f->attached.n; i++) {
         memory_limits_check_attached(r, u, &f->attached.v[i]);
         for (size_t k = 0; k < i; k++)

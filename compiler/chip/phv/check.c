@@ -32,7 +32,8 @@ static void check_box(struct checking *c, const struct chip_container *b) {
         phv_check_say(c, arena_printf(c->p.a, "%s is not a container of the chip", box_name(c, b)));
         return;
     }
-    if (!b->tagalong && b->number / l->phv_group_size == (b->gress == IR_INGRESS ? 1u : 0u))
+    if (!b->tagalong && l->phv_own_groups > 0 &&
+        b->number / l->phv_group_size == (b->gress == IR_INGRESS ? 1u : 0u))
         phv_check_say(c, arena_printf(c->p.a, "%s is the other gress's", box_name(c, b)));
     for (size_t i = 0; i < b->slices.n; i++) {
         const struct chip_slice *s = &b->slices.v[i];
@@ -55,7 +56,6 @@ static void check_box(struct checking *c, const struct chip_container *b) {
 
 // No lot of containers, no group of tagalong ones, has containers of both gresses.
 static void check_owners(struct checking *c) {
-    static const unsigned lots[PHV_SIZES] = {8, 8, 4};
     const struct chip_limits *l = c->p.r->limits;
     const struct chip_phv *phv = &c->p.pipe->phv;
     for (size_t i = 0; i < phv->containers.n; i++)
@@ -68,7 +68,7 @@ static void check_owners(struct checking *c) {
                 phv_check_say(c, arena_printf(c->p.a, "%s is listed twice", box_name(c, a)));
             if (a->gress == b->gress)
                 continue;
-            if (!a->tagalong && x == y && a->number / lots[x] == b->number / lots[x])
+            if (!a->tagalong && x == y && a->number / l->phv_lot[x] == b->number / l->phv_lot[x])
                 phv_check_say(c, arena_printf(c->p.a, "%s and its neighbour %u are of two gresses",
                                               box_name(c, a), b->number));
             unsigned n = l->tagalong_collections;

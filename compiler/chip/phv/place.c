@@ -86,21 +86,20 @@ static unsigned find_box(struct phv *p, const struct boxes *b, unsigned group,
     return best;
 }
 
-// Groups in the order in which a gress takes them: its own, then the common ones, the egress from
-// the end on.
-static unsigned group_order(unsigned gress, unsigned groups, unsigned i) {
-    if (i == 0)
-        return gress;
-    return gress == IR_INGRESS ? i + 1 : groups - i;
+// Groups in the order in which a gress takes them: those of its own ('own' of them), then the
+// common ones, the egress from the end on.
+static unsigned group_order(unsigned gress, unsigned groups, unsigned own, unsigned i) {
+    if (i < own)
+        return gress * own + i;
+    return gress == IR_INGRESS ? own + i : groups - 1 - (i - own);
 }
 
 // ---- sets of pieces that instructions link ------------------------------------------------------
-static void phv_place_give_back(struct boxes *b, const unsigned *taken, unsigned n) {
+static void phv_place_give_back(struct boxes *b, unsigned own, const unsigned *taken, unsigned n) {
     while (n-- > 0)
         b->v[taken[n]].pieces.n--;
-    // Lots go back with their last container; those of the first two groups have their gress for
-    // good.
-    for (unsigned lot = 2 * b->group / b->lot; lot < b->n / b->lot; lot++) {
+    // Lots go back with their last container; those of a gress's own groups have it for good.
+    for (unsigned lot = 2 * own * b->group / b->lot; lot < b->n / b->lot; lot++) {
         bool used = false;
         for (unsigned i = lot * b->lot; i < (lot + 1) * b->lot; i++)
             used = used || b->v[i].pieces.n > 0;
@@ -113,8 +112,9 @@ static void phv_place_give_back(struct boxes *b, const unsigned *taken, unsigned
 static bool place_set(struct placing *pl, unsigned size, const struct piece *set, unsigned n) {
     struct boxes *b = &pl->normal[size];
     unsigned groups = b->n / b->group, *taken = ARENA_ARRAY(pl->p->a, unsigned, n);
-    for (unsigned i = 0; i + 1 < groups && pl->p->work[set[0].run->gress] < PHV_MAX_WORK; i++) {
-        unsigned group = group_order(set[0].run->gress, groups, i), found = 0;
+    unsigned own = pl->p->r->limits->phv_own_groups, gress = set[0].run->gress;
+    for (unsigned i = 0; i + own < groups && pl->p->work[gress] < PHV_MAX_WORK; i++) {
+        unsigned group = group_order(gress, groups, own, i), found = 0;
         for (; found < n; found++) {
             taken[found] = find_box(pl->p, b, group, set[found].run);
             if (taken[found] == b->n)
@@ -123,7 +123,7 @@ static bool place_set(struct placing *pl, unsigned size, const struct piece *set
         }
         if (found == n)
             return true;
-        phv_place_give_back(b, taken, found);
+        phv_place_give_back(b, own, taken, found);
     }
     return false;
 }
@@ -447,7 +447,7 @@ static void not_fitting(struct placing *pl, unsigned g) {
                              (unsigned long long)metadata);
     unsigned shared[PHV_SIZES], most = 0;
     for (unsigned i = 0; i < PHV_SIZES; i++) {
-        shared[i] = l->containers[i] - l->phv_group_size;
+        shared[i] = l->containers[i] - l->phv_own_groups * l->phv_group_size;
         most += shared[i] * size_bytes[i] * 8 + l->tagalong[i] * size_bytes[i] * 8;
     }
     const char *what = g == IR_INGRESS ? "ingress" : "egress";
@@ -484,17 +484,17 @@ static void phv_place_set_up(struct placing *pl, struct boxes *b, unsigned n, un
 
 void phv_place(struct phv *p) {
     const struct chip_limits *l = p->r->limits;
-    static const unsigned lots[PHV_SIZES] = {8, 8, 4};
     struct placing pl = {.p = p};
     pl.collections = ARENA_ARRAY(p->a, int, l->tagalong_collections + 1);
     for (unsigned i = 0; i < l->tagalong_collections; i++)
         pl.collections[i] = -1;
     for (unsigned i = 0; i < PHV_SIZES; i++) {
         struct boxes *b = &pl.normal[i];
-        phv_place_set_up(&pl, b, l->containers[i], l->phv_group_size, lots[i]);
-        // The first group of a size is the ingress's, the second the egress's.
-        for (unsigned k = 0; k < 2 * l->phv_group_size / lots[i]; k++)
-            b->owner[k] = k < l->phv_group_size / lots[i] ? IR_INGRESS : IR_EGRESS;
+        phv_place_set_up(&pl, b, l->containers[i], l->phv_group_size, l->phv_lot[i]);
+        // Of a Tofino 1 the first group of a size is the ingress's, the second the egress's.
+        unsigned own = l->phv_own_groups * l->phv_group_size / l->phv_lot[i];
+        for (unsigned k = 0; k < 2 * own; k++)
+            b->owner[k] = k < own ? IR_INGRESS : IR_EGRESS;
         unsigned each = l->tagalong_collections ? l->tagalong[i] / l->tagalong_collections : 1;
         phv_place_set_up(&pl, &pl.tagalong[i], l->tagalong[i], each, each);
     }

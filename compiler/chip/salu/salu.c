@@ -55,6 +55,10 @@ static void salu_count_actions(struct chip_report *r, const struct ir_register *
                      "a stateful ALU has four instructions, which are register actions, and "
                      "actions that read or write: merge several register actions into one, with a "
                      "PHV field that selects the operation");
+    if (reg->declared >= n)
+        v->suggestion = "a stateful ALU has four instructions, and the chip's compiler counts "
+                        "register actions that nobody executes, too: leave those out, or merge "
+                        "several into one, with a PHV field that selects the operation";
     v->limit = r->limits->register_actions;
     v->used = n;
 }
@@ -71,6 +75,10 @@ static void salu_check_register(struct chip_report *r, const struct ir_gress *g,
             last = g->regactions.v[i]->at;
             n++;
         }
+    if (reg->declared > n) { // some that nobody executes
+        n = reg->declared;
+        last = reg->last_declared;
+    }
     n += salu_plain_uses(r, g, reg, &writes, &last);
     for (size_t i = 0; i < writes.n; i++)
         salu_check_action(r, g, writes.v[i], &fitted);
