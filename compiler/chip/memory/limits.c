@@ -153,18 +153,31 @@ static void memory_limits_immediate_of(struct chip_report *r, const struct chip_
     m->other = other > m->other ? other : m->other;
 }
 
+static unsigned memory_limits_bits_of(const struct immediate *m) {
+    unsigned bits = m->hashed + m->other;
+    for (size_t i = 0; i < m->parts.n; i++)
+        bits += m->parts.v[i].width;
+    return bits;
+}
+
 // Hashes, random numbers and meters' colours come to an action by the way of immediate data, each
 // bit once. A hash's bits are in the immediate data of all actions of the table.
 static void check_immediate(struct chip_report *r, const struct chip_unit *u) {
     struct immediate m = {0};
-    for (size_t i = 0; i < u->actions.n; i++)
+    struct loc at = u->at;
+    bool alone = false; // one action takes too many
+    for (size_t i = 0; i < u->actions.n; i++) {
+        struct immediate one = {0};
         memory_limits_immediate_of(r, u, i, &m);
-    unsigned bits = m.hashed + m.other;
-    for (size_t i = 0; i < m.parts.n; i++)
-        bits += m.parts.v[i].width;
+        memory_limits_immediate_of(r, u, i, &one);
+        if (!alone && memory_limits_bits_of(&one) > r->limits->immediate_bits) {
+            at = u->actions.v[i].at;
+            alone = true;
+        }
+    }
+    unsigned bits = memory_limits_bits_of(&m);
     if (bits > r->limits->immediate_bits)
-        chip_exceed(chip_violate(r, "immediate-bits",
-                                 u->actions.n == 1 ? u->actions.v[0].at : u->at,
+        chip_exceed(chip_violate(r, "immediate-bits", at,
                                  arena_printf(r->arena,
                                               "this takes %u bits from hashes, random numbers and "
                                               "meters; the actions of a table receive %u",

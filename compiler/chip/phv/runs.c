@@ -291,6 +291,14 @@ static void link_runs(struct making *m, const struct ir_var *a, const struct ir_
     m->p->runs.v[x > y ? x : y]->cluster = x > y ? y : x;
 }
 
+// Into @padding before a field its carry may go, so that they may be in one container.
+static bool phv_runs_is_after_padding(const struct ir_var *v) {
+    for (size_t i = 1; v->header && i < v->header->fields.n; i++)
+        if (v->header->fields.v[i] == v)
+            return v->header->fields.v[i - 1]->padding;
+    return false;
+}
+
 // What an ALU computes, and what the chip itself reads, is in one container; of an emitted header's
 // field that is alone in its bytes no larger one.
 static void settle_sizes(struct making *m, struct phv_run *run) {
@@ -304,7 +312,8 @@ static void settle_sizes(struct making *m, struct phv_run *run) {
         unsigned bytes = v->width > 16 ? 4 : v->width > 8 ? 2 : 1;
         if ((f->result || f->intrinsic) && bytes > run->least)
             run->least = bytes;
-        if (f->result && run->exact && run->bits.n == 1 && run->bytes == bytes)
+        if (f->result && run->exact && run->bits.n == 1 && run->bytes == bytes &&
+            !phv_runs_is_after_padding(v))
             run->most = bytes;
     }
 }
