@@ -104,7 +104,8 @@ static void parde_port_metadata(struct chip_report *r, const struct ir_gress *ir
 }
 
 // ---- parser -------------------------------------------------------------------------------------
-static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
+static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
+                   const struct phv *phv) {
     const struct ir_gress *ir = &pipe->ir->gress[g];
     struct chip_parser *out = &pipe->parser[g];
     struct parde_parser p = {.r = r, .ir = ir};
@@ -125,6 +126,7 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
         v->used = longest;
     }
     parde_selects(&p);
+    parde_writes(&p, &phv->gress[g]);
     parde_counter(r, ir, out->min_depth);
     struct ir_visitor stacks = {.ctx = r, .stmt = stack_stmt, .shallow = true};
     for (size_t i = 0; i < ir->states.n; i++)
@@ -351,7 +353,7 @@ void chip_parde(struct chip_report *r, struct chip_pipe *pipe) {
     phv_fields(&phv);
     parde_port_metadata(r, &pipe->ir->gress[IR_INGRESS]);
     for (unsigned g = 0; g < 2; g++) {
-        parser(r, pipe, g);
+        parser(r, pipe, g, &phv);
         deparser(r, pipe, g, &phv);
     }
 }

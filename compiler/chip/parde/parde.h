@@ -9,6 +9,7 @@
 //     select.c  the match registers of a state's keys
 //     sums.c    checksum units of a parser
 //     ways.c    paths through a parser, and their depth
+//     writes.c  metadata that a parser assigns more than once
 #ifndef SILKEN_COMPILER_CHIP_PARDE_PARDE_H
 #define SILKEN_COMPILER_CHIP_PARDE_PARDE_H
 

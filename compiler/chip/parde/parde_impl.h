@@ -5,6 +5,7 @@
 #define SILKEN_COMPILER_CHIP_PARDE_PARDE_IMPL_H
 
 #include "compiler/chip/parde/parde.h"
+#include "compiler/chip/phv/fields.h"
 
 #define PARDE_MAX_STATES 1000u // of a parser that is looked at in detail
 
@@ -37,5 +38,8 @@ void parde_selects(struct parde_parser *p);
 // sums.c: units that the parser's checksums need; '*over' is set to where there are more than
 // 'most'.
 unsigned parde_sum_units(struct parde_parser *p, struct loc *over, unsigned most);
+
+// writes.c: metadata that is assigned on one way more than once.
+void parde_writes(struct parde_parser *p, const struct phv_gress *g);
 
 #endif

@@ -8,8 +8,8 @@ A program's second line says which rule it violates, `// refused: RULE`, or `// 
 be that it may not fit, and may go on with words that the
 message must have in it. Lines are marked with `// here`, more than one where it takes several to be wrong.
 Beside them harness/compiler/chip/fits: programs that look as if they were over a limit and are not. Their second
-line says how many stages they take, `// fits: STAGES`, or `// fits: STAGES on tofino2`, and their third one, `// warns: RULE`, what is warned of, if
-anything is.
+line says how many stages they take, `// fits: STAGES`, or `// fits: STAGES on tofino2`, and their third one,
+`// warns: RULE`, what is warned of, if anything is.
 held.txt names programs that the model does not judge rightly yet, with the reason; it should be empty."""
 import glob
 import json
