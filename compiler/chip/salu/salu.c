@@ -57,7 +57,7 @@ static void salu_count_actions(struct chip_report *r, const struct ir_register *
                      "PHV field that selects the operation");
     if (reg->declared >= n)
         v->suggestion = "a stateful ALU has four instructions, and the chip's compiler counts "
-                        "register actions that nobody executes, too: leave those out, or merge "
+                        "register actions that are never executed, too: leave those out, or merge "
                         "several into one, with a PHV field that selects the operation";
     v->limit = r->limits->register_actions;
     v->used = n;
