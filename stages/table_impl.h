@@ -274,25 +274,44 @@ static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_
     return sk_find_word(s, key, place);
 }
 
-// 'words' is desc->key_words; a constant in generated code.
-static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const uint64_t *key,
-                                              unsigned words) {
-    if (words == 1)
-        return sk_lookup_u64(t, key[0]);
-    const struct sk_buckets *s = sk_load_buckets(t);
+// By a key of several words. '*place': where it is; else as it was.
+static inline struct sk_entry *sk_find_key(const struct sk_buckets *s, const uint64_t *key,
+                                           unsigned words, uint32_t *place) {
     const uint64_t tag = sk_hash_key(s->secret, key, words);
     for (uint64_t i = tag;; i++) {
         const struct sk_bucket *b = &s->bucket[i & s->mask];
         for (unsigned found = sk_bucket_match(b, tag); found; found &= found - 1) {
-            struct sk_entry *e = sk_load_slot(&b->slot[__builtin_ctz(found)]);
+            const unsigned k = (unsigned)__builtin_ctz(found);
+            struct sk_entry *e = sk_load_slot(&b->slot[k]);
             if (!e)
                 return NULL;
-            if (e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words))
+            if (e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words)) {
+                *place = (uint32_t)(i & s->mask) * SK_BUCKET + k;
                 return e;
+            }
         }
         if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
             return NULL;
     }
+}
+
+// 'words' is desc->key_words; a constant in generated code.
+static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const uint64_t *key,
+                                              unsigned words) {
+    uint32_t ignored;
+    return words == 1 ? sk_lookup_u64(t, key[0])
+                      : sk_find_key(sk_load_buckets(t), key, words, &ignored);
+}
+
+// The same, as sk_lookup_again: first the entry that was found last.
+static inline struct sk_entry *sk_lookup_key_again(const struct sk_table *t, const uint64_t *key,
+                                                   unsigned words, uint32_t *place) {
+    const struct sk_buckets *s = sk_load_buckets(t);
+    const struct sk_bucket *last = &s->bucket[*place / SK_BUCKET & s->mask];
+    struct sk_entry *e = sk_load_slot(&last->slot[*place % SK_BUCKET]);
+    if (e && e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words))
+        return e;
+    return sk_find_key(s, key, words, place);
 }
 
 // So large that its entries are not in the cache next to the processor.

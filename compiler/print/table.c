@@ -365,6 +365,8 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact && key_words(t) == 1)
         lookup_word(e, ref, "key[0]", again ? last : NULL);
+    else if (exact && again)
+        emit_line(e, "entry = sk_lookup_key_again(%s, key, %u, %s);", ref, key_words(t), last);
     else if (exact)
         emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));
     else
