@@ -9,11 +9,14 @@
 #include "base/crc32.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define POLYNOMIAL 0xedb88320u // reflected
 
 static uint32_t tables[8][256]; // table k is of a byte with k zeros after it
+// x^(8 (i - 4)) modulo the polynomial, reflected
+static uint32_t powers[SK_CRC32_TAIL + 48 + 8 + 1];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct sk_crc32 *best;
 
@@ -27,6 +30,18 @@ static void crc32_make_tables(void) {
     for (int k = 1; k < 8; k++)
         for (uint32_t i = 0; i < 256; i++)
             tables[k][i] = tables[k - 1][i] >> 8 ^ tables[0][tables[k - 1][i] & 0xff];
+}
+
+static void crc32_make_powers(void) {
+    uint32_t p = 1u << 31; // x^0
+
+    for (int bit = 0; bit < 32; bit++)
+        p = p >> 31 ? (p ^ POLYNOMIAL) << 1 | 1 : p << 1;
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+        powers[i] = p;
+        for (int bit = 0; bit < 8; bit++)
+            p = p >> 1 ^ (p & 1 ? POLYNOMIAL : 0);
+    }
 }
 
 static uint32_t crc32_by_tables(uint32_t crc, const uint8_t *b, size_t n) {
@@ -53,19 +68,57 @@ static uint32_t crc32_run_tables(uint32_t crc, const uint8_t *b, size_t n, const
     return crc32_by_tables(crc32_by_tables(crc, head, masked), b + masked, n - masked);
 }
 
-static const struct sk_crc32 by_tables = {"tables", crc32_run_tables};
+// Of x^a and x^b: x^(a + b) modulo the polynomial, all reflected.
+static uint32_t crc32_multiply(uint32_t a, uint32_t b) {
+    uint32_t product = 0;
+
+    for (uint32_t bit = 1u << 31; bit > 0; bit >>= 1) {
+        if (a & bit)
+            product ^= b;
+        b = b >> 1 ^ (b & 1 ? POLYNOMIAL : 0);
+    }
+    return product;
+}
+
+// The last bytes of 'block' become those before a tail. The register is in them.
+static void crc32_block_before(const struct sk_crc32_tail *tail, uint8_t block[64],
+                               const uint8_t *b) {
+    memset(block, 0, 64);
+    memcpy(block + 64 - tail->before, b, tail->before);
+    for (size_t i = 0; i < 64; i++)
+        block[i] = (uint8_t)((block[i] | tail->ones[i]) ^ tail->start[i]);
+}
+
+static uint32_t crc32_before_tables(const struct sk_crc32_tail *tail, const uint8_t *b) {
+    uint8_t block[64];
+
+    crc32_block_before(tail, block, b);
+    return tail->crc ^ crc32_multiply(crc32_by_tables(0, block, sizeof block), tail->power);
+}
+
+static void crc32_each_tables(uint32_t *after, uint32_t crc, const uint8_t *const *b,
+                              const size_t *n, unsigned count, const uint8_t *ones) {
+    for (unsigned i = 0; i < count; i++)
+        after[i] = crc32_run_tables(crc, b[i], n[i], ones);
+}
+
+static const struct sk_crc32 by_tables = {"tables", crc32_run_tables, crc32_before_tables,
+                                          crc32_each_tables};
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define PCLMUL  __attribute__((target("pclmul,sse4.1")))
-#define VPCLMUL __attribute__((target("avx512f,avx512bw,avx512vl,vpclmulqdq,pclmul,sse4.1")))
+#define PCLMUL __attribute__((target("pclmul,sse4.1")))
+#define VPCLMUL                                                                                    \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,vpclmulqdq,pclmul,sse4.1")))
 
 // For folding by so many bits: the constants of both halves of a block.
 struct crc32_fold {
     uint64_t low, high;
 };
-static struct crc32_fold by_128, by_256, by_384, by_512, by_1024, by_1536, by_2048;
+static struct crc32_fold by_128, by_512, by_2048;
+// The last sixteen blocks: to the very last one, which itself is not multiplied.
+static struct crc32_fold to_last[16];
 static uint64_t by_64; // of 4 bytes, to the end of the CRC
 
 // Barrett: the polynomial, and the quotient of x^64 by it, both reflected.
@@ -86,13 +139,11 @@ static struct crc32_fold crc32_folds_by(unsigned bits) {
 
 static void crc32_make_folds(void) {
     by_128 = crc32_folds_by(128);
-    by_256 = crc32_folds_by(256);
-    by_384 = crc32_folds_by(384);
     by_512 = crc32_folds_by(512);
-    by_1024 = crc32_folds_by(1024);
-    by_1536 = crc32_folds_by(1536);
     by_2048 = crc32_folds_by(2048);
     by_64 = crc32_power(64);
+    for (unsigned i = 0; i < 15; i++)
+        to_last[i] = crc32_folds_by(128 * (15 - i));
 }
 
 PCLMUL static inline __m128i crc32_load(const uint8_t *b) {
@@ -167,58 +218,220 @@ PCLMUL static uint32_t crc32_run_pclmul(uint32_t crc, const uint8_t *b, size_t n
     return crc32_end(a[3], b, n);
 }
 
-static const struct sk_crc32 by_pclmul = {"pclmul", crc32_run_pclmul};
+PCLMUL static uint32_t crc32_before_pclmul(const struct sk_crc32_tail *tail, const uint8_t *b) {
+    uint8_t block[64];
+    __m128i sum = _mm_setzero_si128();
+
+    crc32_block_before(tail, block, b);
+    for (size_t i = 0; i < 4; i++)
+        sum = crc32_fold(crc32_load(block + 16 * i),
+                         crc32_load((const uint8_t *)(const void *)tail->factors[i]), sum);
+    return tail->crc ^ crc32_of_block(sum);
+}
+
+static void crc32_each_pclmul(uint32_t *after, uint32_t crc, const uint8_t *const *b,
+                              const size_t *n, unsigned count, const uint8_t *ones) {
+    for (unsigned i = 0; i < count; i++)
+        after[i] = crc32_run_pclmul(crc, b[i], n[i], ones);
+}
+
+static const struct sk_crc32 by_pclmul = {"pclmul", crc32_run_pclmul, crc32_before_pclmul,
+                                          crc32_each_pclmul};
 
 VPCLMUL static inline __m512i crc32_load_wide(const uint8_t *b) {
     return _mm512_loadu_si512((const void *)b);
 }
 
-VPCLMUL static inline __m512i crc32_fold_wide(__m512i a, const struct crc32_fold *f, __m512i next) {
-    const __m512i by = _mm512_broadcast_i32x4(crc32_factors(f));
+VPCLMUL static inline __m512i crc32_multiply_wide(__m512i a, __m512i by) {
+    return _mm512_xor_si512(_mm512_clmulepi64_epi128(a, by, 0x00),
+                            _mm512_clmulepi64_epi128(a, by, 0x11));
+}
+
+VPCLMUL static inline __m512i crc32_fold_wide(__m512i a, __m512i by, __m512i next) {
     return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a, by, 0x00),
                                      _mm512_clmulepi64_epi128(a, by, 0x11), next, 0x96);
 }
 
-// Of four blocks side by side, the last one with the others folded into it.
+// The sum of four blocks.
 VPCLMUL static inline __m128i crc32_narrow(__m512i a) {
-    const __m128i last = _mm512_extracti32x4_epi32(a, 3);
-    const __m128i x = crc32_fold(_mm512_castsi512_si128(a), crc32_factors(&by_384), last);
-    const __m128i y = crc32_fold(_mm512_extracti32x4_epi32(a, 1), crc32_factors(&by_256), x);
-    return crc32_fold(_mm512_extracti32x4_epi32(a, 2), crc32_factors(&by_128), y);
+    const __m256i two =
+        _mm256_xor_si256(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+    return _mm_xor_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256(two, 1));
+}
+
+// The last 'n' of 64 places, 1 at least.
+static inline uint64_t crc32_last_places(size_t n) {
+    return UINT64_MAX << (64 - n);
+}
+
+// The first n bytes, 4 to 64, at the end of 64, with zeros before them, which do not count.
+VPCLMUL static inline __m512i crc32_first(uint32_t crc, const uint8_t *b, size_t n,
+                                          const uint8_t *ones) {
+    const __mmask64 there = crc32_last_places(n);
+    const __m512i before = _mm512_maskz_expand_epi8(
+        UINT64_C(15) << (64 - n), _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
+    __m512i a = _mm512_maskz_loadu_epi8(there, b - (64 - n));
+    if (ones)
+        a = _mm512_or_si512(a, _mm512_maskz_loadu_epi8(there, ones - (64 - n)));
+    return _mm512_xor_si512(a, before);
+}
+
+// Four runs of 64 bytes, of which each is folded into the one 256 bytes later, until the last four
+// are left. The first run is filled up with zeros at its beginning.
+struct crc32_sums {
+    __m512i a, x, y, z;
+};
+
+static inline bool crc32_fits_sums(size_t n) {
+    return n >= 64 && (n - 1) % 64 >= 3; // the register is four bytes
+}
+
+VPCLMUL static inline __m512i crc32_four(void) {
+    return _mm512_broadcast_i32x4(crc32_factors(&by_2048));
+}
+
+// With so many of the first bytes that a multiple of 256 is left, from '*b' on, of which '*lines'
+// are runs of 64.
+VPCLMUL static inline struct crc32_sums crc32_begin_sums(uint32_t crc, const uint8_t **b, size_t n,
+                                                         const uint8_t *ones, size_t *lines) {
+    const size_t first = (n - 1) % 64 + 1;
+    const uint8_t *at = *b + first;
+    struct crc32_sums s = {.z = crc32_first(crc, *b, first, ones)};
+    size_t left = (n - first) / 64;
+    if (left > 0) {
+        __m512i next = crc32_load_wide(at);
+        if (ones && first < 64)
+            next =
+                _mm512_or_si512(next, _mm512_maskz_loadu_epi8(UINT64_MAX >> first, ones + first));
+        at += 64;
+        switch (left % 4) {
+        case 1:
+            s.y = s.z;
+            s.z = next;
+            left--;
+            break;
+        case 2:
+            s.x = s.z;
+            s.y = next;
+            s.z = crc32_load_wide(at);
+            at += 64;
+            left -= 2;
+            break;
+        case 3:
+            s.a = s.z;
+            s.x = next;
+            s.y = crc32_load_wide(at);
+            s.z = crc32_load_wide(at + 64);
+            at += 128;
+            left -= 3;
+            break;
+        default:
+            s.a = next;
+            s.x = crc32_load_wide(at);
+            s.y = crc32_load_wide(at + 64);
+            s.z = crc32_fold_wide(s.z, crc32_four(), crc32_load_wide(at + 128));
+            at += 192;
+            left -= 4;
+        }
+    }
+    *b = at;
+    *lines = left;
+    return s;
+}
+
+VPCLMUL static inline void crc32_go_on(struct crc32_sums *s, const uint8_t *b, size_t lines) {
+    const __m512i four = crc32_four();
+    for (; lines > 0; lines -= 4, b += 256) {
+        s->a = crc32_fold_wide(s->a, four, crc32_load_wide(b));
+        s->x = crc32_fold_wide(s->x, four, crc32_load_wide(b + 64));
+        s->y = crc32_fold_wide(s->y, four, crc32_load_wide(b + 128));
+        s->z = crc32_fold_wide(s->z, four, crc32_load_wide(b + 192));
+    }
+}
+
+// A block that comes to the same.
+VPCLMUL static inline __m128i crc32_end_sums(const struct crc32_sums *s) {
+    const uint8_t *const to_end = (const uint8_t *)to_last;
+    const __m512i ax = crc32_fold_wide(s->a, crc32_load_wide(to_end),
+                                       crc32_multiply_wide(s->x, crc32_load_wide(to_end + 64)));
+    const __m512i yz = crc32_fold_wide(s->y, crc32_load_wide(to_end + 128),
+                                       crc32_multiply_wide(s->z, crc32_load_wide(to_end + 192)));
+    // the last block is where it is to be
+    const __m512i last = _mm512_maskz_mov_epi64(0xc0, s->z);
+    return crc32_narrow(_mm512_ternarylogic_epi64(ax, yz, last, 0x96));
+}
+
+VPCLMUL static __m128i __attribute__((noinline))
+crc32_block_vpclmul(uint32_t crc, const uint8_t *b, size_t n, const uint8_t *ones) {
+    size_t lines;
+    struct crc32_sums s = crc32_begin_sums(crc, &b, n, ones, &lines);
+
+    crc32_go_on(&s, b, lines);
+    return crc32_end_sums(&s);
 }
 
 VPCLMUL static uint32_t crc32_run_vpclmul(uint32_t crc, const uint8_t *b, size_t n,
                                           const uint8_t *ones) {
-    if (n < 64)
-        return crc32_run_tables(crc, b, n, ones);
-    __m512i a = crc32_load_wide(b);
-    if (ones)
-        a = _mm512_or_si512(a, crc32_load_wide(ones));
-    a = _mm512_xor_si512(a, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
-    b += 64;
-    n -= 64;
-    if (n >= 192) {
-        __m512i x = crc32_load_wide(b), y = crc32_load_wide(b + 64), z = crc32_load_wide(b + 128);
-        for (b += 192, n -= 192; n >= 256; n -= 256, b += 256) {
-            a = crc32_fold_wide(a, &by_2048, crc32_load_wide(b));
-            x = crc32_fold_wide(x, &by_2048, crc32_load_wide(b + 64));
-            y = crc32_fold_wide(y, &by_2048, crc32_load_wide(b + 128));
-            z = crc32_fold_wide(z, &by_2048, crc32_load_wide(b + 192));
-        }
-        z = crc32_fold_wide(y, &by_512, z);
-        z = crc32_fold_wide(x, &by_1024, z);
-        a = crc32_fold_wide(a, &by_1536, z);
-    }
-    for (; n >= 64; n -= 64, b += 64)
-        a = crc32_fold_wide(a, &by_512, crc32_load_wide(b));
-    return crc32_end(crc32_narrow(a), b, n);
+    if (!crc32_fits_sums(n))
+        return crc32_run_pclmul(crc, b, n, ones);
+    return crc32_of_block(crc32_block_vpclmul(crc, b, n, ones));
 }
 
-static const struct sk_crc32 by_vpclmul = {"vpclmul", crc32_run_vpclmul};
+// crc32_of_block of each of four.
+VPCLMUL static inline __m128i crc32_of_blocks(__m512i a) {
+    const __m512i low = _mm512_set1_epi64(UINT32_MAX); // half of each half
+    const __m512i barrett = _mm512_broadcast_i32x4(_mm_set_epi64x(QUOTIENT, WHOLE_POLYNOMIAL));
+    const __m512i by = _mm512_broadcast_i32x4(crc32_factors(&by_128));
+    const __m512i four = _mm512_set1_epi64((long long)by_64);
+    const __m512i ends = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 9, 5, 1);
+    const __m512i eight =
+        _mm512_xor_si512(_mm512_bsrli_epi128(a, 8), _mm512_clmulepi64_epi128(a, by, 0x10));
+    a = _mm512_xor_si512(_mm512_bsrli_epi128(eight, 4),
+                         _mm512_clmulepi64_epi128(_mm512_and_si512(eight, low), four, 0x00));
+    const __m512i q = _mm512_clmulepi64_epi128(_mm512_and_si512(a, low), barrett, 0x10);
+    a = _mm512_xor_si512(a, _mm512_clmulepi64_epi128(_mm512_and_si512(q, low), barrett, 0x00));
+    return _mm512_castsi512_si128(_mm512_permutexvar_epi32(ends, a));
+}
+
+VPCLMUL static void crc32_each_vpclmul(uint32_t *after, uint32_t crc, const uint8_t *const *b,
+                                       const size_t *n, unsigned count, const uint8_t *ones) {
+    unsigned i = 0;
+
+    for (; i + 4 <= count; i += 4) {
+        __m512i blocks = _mm512_setzero_si512();
+        unsigned k = 0;
+        for (; k < 4 && crc32_fits_sums(n[i + k]); k++) {
+            const __m128i block = crc32_block_vpclmul(crc, b[i + k], n[i + k], ones);
+            // they move on: the first one ends in the first place
+            blocks = _mm512_alignr_epi64(_mm512_castsi128_si512(block), blocks, 2);
+        }
+        if (k < 4) {
+            for (k = i; k < i + 4; k++)
+                after[k] = crc32_run_vpclmul(crc, b[k], n[k], ones);
+            continue;
+        }
+        _mm_storeu_si128((__m128i *)(void *)(after + i), crc32_of_blocks(blocks));
+    }
+    for (; i < count; i++)
+        after[i] = crc32_run_vpclmul(crc, b[i], n[i], ones);
+}
+
+VPCLMUL static uint32_t crc32_before_vpclmul(const struct sk_crc32_tail *tail, const uint8_t *b) {
+    const size_t absent = 64 - tail->before;
+    const __m512i bytes = _mm512_maskz_loadu_epi8(crc32_last_places(tail->before), b - absent);
+    const __m512i a = _mm512_ternarylogic_epi64(bytes, crc32_load_wide(tail->ones),
+                                                crc32_load_wide(tail->start), 0x56);
+    const uint8_t *const factors = (const uint8_t *)(const void *)tail->factors;
+    return tail->crc ^
+           crc32_of_block(crc32_narrow(crc32_multiply_wide(a, crc32_load_wide(factors))));
+}
+
+static const struct sk_crc32 by_vpclmul = {"vpclmul", crc32_run_vpclmul, crc32_before_vpclmul,
+                                           crc32_each_vpclmul};
 
 static const struct sk_crc32 *crc32_vectors(void) {
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("vpclmulqdq"))
+        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("vpclmulqdq"))
         return &by_vpclmul;
     return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1") ? &by_pclmul : NULL;
 }
@@ -235,13 +448,19 @@ static void crc32_choose(void) {
     const struct sk_crc32 *vectors = crc32_vectors();
 
     crc32_make_tables();
+    crc32_make_powers();
     crc32_make_folds();
-    best = vectors ? vectors : &by_tables;
+    __atomic_store_n(&best, vectors ? vectors : &by_tables, __ATOMIC_RELEASE);
 }
 
 const struct sk_crc32 *sk_crc32_best(void) {
-    pthread_once(&once, crc32_choose);
-    return best;
+    const struct sk_crc32 *chosen = __atomic_load_n(&best, __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(!chosen, 0)) {
+        pthread_once(&once, crc32_choose);
+        chosen = __atomic_load_n(&best, __ATOMIC_ACQUIRE);
+    }
+    return chosen;
 }
 
 const struct sk_crc32 *sk_crc32_named(const char *name) {
@@ -254,4 +473,22 @@ const struct sk_crc32 *sk_crc32_named(const char *name) {
         return fastest == &by_tables ? NULL : &by_pclmul;
 #endif
     return strcmp(name, fastest->name) == 0 ? fastest : NULL;
+}
+
+void sk_crc32_tail_of(struct sk_crc32_tail *tail, uint32_t crc, size_t before, const uint8_t *ones,
+                      const uint8_t *bytes, size_t n) {
+    memset(tail->ones, 0, sizeof tail->ones);
+    memset(tail->start, 0, sizeof tail->start);
+    if (ones)
+        memcpy(tail->ones + 64 - before, ones, before);
+    for (size_t i = 0; i < 4; i++)
+        tail->start[64 - before + i] = (uint8_t)(crc >> 8 * i);
+    tail->before = before;
+    tail->crc = sk_crc32(0, bytes, n);
+    tail->power = powers[n + 4];
+    for (size_t i = 0; i < 4; i++) {
+        const uint32_t *const at = &powers[n + 16 * (3 - i) + 4];
+        tail->factors[i][0] = (uint64_t)at[4] << 1;
+        tail->factors[i][1] = (uint64_t)at[-4] << 1;
+    }
 }

@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
+#include "base/crc32.h"
+
 #define ROCE_UDP_PORT  4791
 #define ROCE_IPV4_AT   14
 #define ROCE_BTH_AT    42
@@ -28,17 +31,47 @@
 
 // Whether the 'len' bytes begin a frame to RoCEv2's port over IPv4 without options and fragments.
 static inline bool roce_is_to_port(const uint8_t *frame, size_t len) {
-    return len >= ROCE_BTH_AT && frame[36] == ROCE_UDP_PORT >> 8 &&
-           frame[37] == (ROCE_UDP_PORT & 0xff) && frame[12] == 0x08 && frame[13] == 0x00 &&
-           frame[14] == 0x45 && frame[23] == 17 && (frame[20] & 0x3f) == 0 && frame[21] == 0;
+    if (len < ROCE_BTH_AT)
+        return false;
+    const uint32_t type = (get32(frame + 12) ^ 0x08004500u) & 0xffffff00u,
+                   fragment_and_protocol = (get32(frame + 20) ^ 17u) & 0x3fff00ffu,
+                   port = (uint32_t)get16(frame + 36) ^ ROCE_UDP_PORT;
+    return (type | fragment_and_protocol | port) == 0;
 }
 
 // Whether a frame is such a one, with BTH, and with the CRC within the 'len' bytes. Such a frame's
 // CRC is right, or is made right. The IPv4 packet's last bytes are the CRC; Ethernet's padding may
 // follow.
-bool roce_is(const uint8_t *frame, size_t len);
-uint8_t *roce_crc_of(const uint8_t *frame); // where it is
+static inline size_t roce_ipv4_bytes(const uint8_t *frame) {
+    return get16(frame + ROCE_IPV4_AT + 2);
+}
+static inline bool roce_is(const uint8_t *frame, size_t len) {
+    if (!roce_is_to_port(frame, len))
+        return false;
+    const size_t bytes = roce_ipv4_bytes(frame);
+    return bytes >= 28 + ROCE_BTH_BYTES + ROCE_CRC_BYTES && ROCE_IPV4_AT + bytes <= len;
+}
+static inline uint8_t *roce_crc_of(const uint8_t *frame) { // where it is
+    return (uint8_t *)frame + ROCE_IPV4_AT + roce_ipv4_bytes(frame) - ROCE_CRC_BYTES;
+}
 bool roce_crc_is_right(const uint8_t *frame);
+// Of n such frames, ROCE_CHECKED at most, those whose CRC is wrong: a bit for each.
+#define ROCE_CHECKED 4u
+unsigned roce_wrong_crcs(const uint8_t *const *frames, unsigned n);
 void roce_seal(uint8_t *frame);
+
+// Frames one after the other in the same memory, in which all bytes from 'from' on are the same,
+// but for the CRC, and what is before them, and where they begin, may differ: the copies of a
+// packet. What those bytes come to is found for the first one.
+struct roce_copies {
+    const uint8_t *from;
+    const uint8_t *ipv4, *end; // what 'tail' is of; end: null: of none yet
+    struct sk_crc32_tail tail;
+};
+static inline void roce_copies_begin(struct roce_copies *c, const uint8_t *from) {
+    c->from = from;
+    c->end = NULL;
+}
+void roce_seal_copy(uint8_t *frame, struct roce_copies *c);
 
 #endif

@@ -4,10 +4,10 @@
 //
 // Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so every packet
 // that leaves is counted once. count_sent() counts packets that are sent. It has three callers:
-// hand_over(), for packets with special requests, send_straight(), for packets of a burst without
-// any, and send_crossed(), for such that came from another core; send_count_many() those that a
-// port sent as one frame. drop(), count_drops() and send.c count dropped packets. A packet that
-// leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
+// hand_over_made(), for packets with special requests, send_straight(), for packets of a burst
+// without any, and send_crossed(), for such that came from another core; send_count_many() those
+// that a port sent as one frame. drop(), count_drops() and send.c count dropped packets. A packet
+// that leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
 // 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
@@ -111,17 +111,13 @@ static inline void send_count_many(struct sk_core *core, uint16_t port, uint32_t
     core->ports[port].stats.tx_bytes += bytes;
 }
 
-// Gives the packet to its port: with its buffer if 'whole', else a copy of its bytes.
-// SK_DROP_COUNT: it is sent, and counted; else it is the caller's, to be dropped for that reason.
-INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, const bool whole,
-                                     const bool plain) {
+// Gives the packet, which is as it is to leave, to its port: with its buffer if 'whole', else a
+// copy of its bytes. SK_DROP_COUNT: it is sent, and counted; else it is the caller's, to be dropped
+// for that reason.
+INLINE enum sk_drop_reason hand_over_made(struct sk_core *core, struct sk_packet *p,
+                                          const bool whole) {
     const uint16_t port = p->egress_port;
     const uint32_t length = p->len;
-    const enum sk_drop_reason r = why_not_sent(core, p, plain);
-    if (__builtin_expect(r != SK_DROP_COUNT, 0))
-        return r;
-    if (__builtin_expect(core->invariant_crc, 0))
-        send_seal(p);
     const bool recorded = __builtin_expect(core->recorder != NULL, 0) &&
                           recorder_sending(core->recorder, p, core->now);
     const bool taken =
@@ -132,6 +128,17 @@ INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, 
         return SK_DROP_TX_FULL;
     count_sent(core, &core->ports[port], length);
     return SK_DROP_COUNT;
+}
+
+// The same of one that has yet to get its invariant CRC, if it is to have one.
+INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, const bool whole,
+                                     const bool plain) {
+    const enum sk_drop_reason r = why_not_sent(core, p, plain);
+    if (__builtin_expect(r != SK_DROP_COUNT, 0))
+        return r;
+    if (__builtin_expect(core->invariant_crc, 0))
+        send_seal(p);
+    return hand_over_made(core, p, whole);
 }
 
 // Gives these bytes to a port, or drops the packet whose they are; its buffer is the caller's. For
@@ -145,21 +152,27 @@ INLINE void send_crossed(struct sk_core *core, const struct sk_packet *p, uint16
 }
 
 // Of a copy whose bytes are the packet's: it leaves with an invariant CRC of its own, and then the
-// bytes are what they were.
+// bytes are what they were. They are 'copies' with others'.
 static enum sk_drop_reason __attribute__((noinline))
-hand_over_sealed(struct sk_core *core, struct sk_packet *p, bool plain) {
+hand_over_sealed(struct sk_core *core, struct sk_packet *p, struct roce_copies *copies,
+                 bool plain) {
+    const enum sk_drop_reason r = why_not_sent(core, p, plain);
+    if (__builtin_expect(r != SK_DROP_COUNT, 0))
+        return r;
+    uint8_t *const data = sk_packet_data(p), *const at = roce_crc_of(data);
     uint8_t crc[ROCE_CRC_BYTES];
-    memcpy(crc, roce_crc_of(sk_packet_data(p)), sizeof crc);
-    const enum sk_drop_reason r = hand_over(core, p, false, plain);
-    memcpy(roce_crc_of(sk_packet_data(p)), crc, sizeof crc);
-    return r;
+    memcpy(crc, at, sizeof crc);
+    roce_seal_copy(data, copies);
+    const enum sk_drop_reason sent = hand_over_made(core, p, false);
+    memcpy(at, crc, sizeof crc);
+    return sent;
 }
 
 // The same of any.
 INLINE enum sk_drop_reason hand_over_lent(struct sk_core *core, struct sk_packet *p,
-                                          const bool plain) {
+                                          struct roce_copies *copies, const bool plain) {
     if (__builtin_expect(core->invariant_crc, 0) && roce_is(sk_packet_data(p), p->len))
-        return hand_over_sealed(core, p, plain);
+        return hand_over_sealed(core, p, copies, plain);
     return hand_over(core, p, false, plain);
 }
 

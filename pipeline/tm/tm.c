@@ -192,6 +192,7 @@ struct lender {
     uint64_t times, queue;
     uint16_t length;
     uint8_t kept[LENT];
+    struct roce_copies copies; // where ports make the invariant CRC
 };
 
 // Copies whole cache lines: up to 63 bytes past the end, within SK_POOL_SLACK.
@@ -219,6 +220,8 @@ INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool 
         !sk_packet_is_centred(p))
         return false;
     copy_lines(core, l->kept, sk_packet_data(p), l->changed);
+    if (__builtin_expect(core->invariant_crc, 0))
+        roce_copies_begin(&l->copies, sk_packet_data(p) + l->changed);
     return true;
 }
 
@@ -230,7 +233,7 @@ INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t po
 
 // The packet stays the caller's and as it is. False when the port does not send at once: then
 // nothing has happened.
-static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender *l, uint16_t number,
+static bool lend(struct sk_core *core, struct sk_packet *p, struct lender *l, uint16_t number,
                  uint16_t rid, bool rid_first) {
     const struct pipe *pipe = &core->pipes[sk_port_pipe(number) % SK_PIPES];
     if (number >= SK_PORTS || !(core->ways[number] & PORT_SENDS) || pipe->egress.first)
@@ -242,7 +245,8 @@ static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender 
         write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
         sends = run_egress_program(core, pipe, p, l->now_ns, true);
     }
-    const enum sk_drop_reason r = sends ? hand_over_lent(core, p, false) : core->egress_drop;
+    const enum sk_drop_reason r =
+        sends ? hand_over_lent(core, p, &l->copies, false) : core->egress_drop;
     if (__builtin_expect(r != SK_DROP_COUNT, 0))
         core_refuse(core, p, number, r);
     if (runs) {
@@ -280,8 +284,9 @@ static bool begin_group(struct sk_core *core, const struct sk_packet *p, bool by
 // The end of a copy that was lent and whose egress wished 'w', when it is not just sent: why it is
 // not.
 static enum sk_drop_reason __attribute__((noinline))
-end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    return end_egress(core, p, w, now_ns) ? hand_over_lent(core, p, true) : core->egress_drop;
+end_copy(struct sk_core *core, struct sk_packet *p, struct lender *l, uint64_t w, uint64_t now_ns) {
+    return end_egress(core, p, w, now_ns) ? hand_over_lent(core, p, &l->copies, true)
+                                          : core->egress_drop;
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that
@@ -325,10 +330,10 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
         }
         enum sk_drop_reason r;
         if (__builtin_expect(w & (SK_WISHES_IN_OUT | SK_WISH_DROPS), 0)) {
-            r = end_copy(core, p, w, now_ns);
+            r = end_copy(core, p, &l->lender, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
         } else
-            r = hand_over_lent(core, p, true);
+            r = hand_over_lent(core, p, &l->lender.copies, true);
         if (__builtin_expect(r != SK_DROP_COUNT, 0))
             core_refuse(core, p, number, r);
         if (runs) {

@@ -101,6 +101,40 @@ static void test_each_bit_counts(void **state) {
     }
 }
 
+// Copies of a frame one after the other in its place, which differ in what is before any byte:
+// without RETH and immediate data, with other addresses, with other lengths. Each gets the CRC that
+// it gets alone.
+static void test_copies(void **state) {
+    (void)state;
+    for (size_t shared = 0; shared <= sizeof only; shared++) {
+        uint8_t memory[200], *const end = memory + 160;
+        struct roce_copies copies;
+        memset(memory, 0xa5, sizeof memory);
+        // bytes of the payload are the same in both; they end where it does
+        roce_copies_begin(&copies, end - shared);
+        for (unsigned n = 0; n < 6; n++) {
+            const bool longer = n % 2;
+            const size_t bytes = longer ? sizeof only : sizeof middle;
+            const uint8_t *const as = longer ? only : middle;
+            uint8_t *const frame = end - bytes, alone[sizeof only];
+            const size_t differs = bytes > shared ? bytes - shared : 0;
+            if (shared > 68 && n % 2) // more than payload and CRC
+                continue;
+            memcpy(frame, as, n < 2 ? bytes : differs);
+            for (size_t i = 0; n > 1 && i < differs; i++)
+                if (i < 12 || (i > 23 && i < 34) || i > 46)
+                    frame[i] ^= (uint8_t)(n * 77 + i);
+            if (n == 4) // Ethernet's padding is after it: the CRC is in another place
+                frame[17] -= 2;
+            memcpy(alone, frame, bytes);
+            roce_seal(alone);
+            roce_seal_copy(frame, &copies);
+            assert_memory_equal(frame, alone, bytes);
+            memcpy(roce_crc_of(frame), roce_crc_of(as) - (n == 4 ? 2 : 0), ROCE_CRC_BYTES);
+        }
+    }
+}
+
 static void test_cut_frames(void **state) {
     struct roce_packet p;
 
@@ -194,13 +228,10 @@ static void test_without_answers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_scapy),
-        cmocka_unit_test(test_written_as_scapy),
-        cmocka_unit_test(test_each_bit_counts),
-        cmocka_unit_test(test_cut_frames),
-        cmocka_unit_test(test_scripts_reach_every_reason),
-        cmocka_unit_test(test_configurations),
-        cmocka_unit_test(test_without_answers),
+        cmocka_unit_test(test_as_scapy),        cmocka_unit_test(test_written_as_scapy),
+        cmocka_unit_test(test_each_bit_counts), cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_cut_frames),      cmocka_unit_test(test_scripts_reach_every_reason),
+        cmocka_unit_test(test_configurations),  cmocka_unit_test(test_without_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
