@@ -56,6 +56,13 @@ static void test_a_server_that_was_refused_joins_again(void **state) {
     expect_good("harness/sim/found/atp-refused-server.json", 243);
 }
 
+// One slot, tensors of 75 chunks and links that lose every fifth packet: 127 s, of which the
+// scenario's limit had 120.
+static void test_sessions_through_loss_that_makes_them_slow(void **state) {
+    (void)state;
+    expect_good("harness/sim/found/switchml-slow.json", 1005650);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switchml_is_not_admitted_again_after_a_restart),
@@ -63,6 +70,7 @@ int main(void) {
         cmocka_unit_test(test_atp_sums_that_come_back_from_saturation),
         cmocka_unit_test(test_atp_through_loss_that_makes_it_slow),
         cmocka_unit_test(test_a_server_that_was_refused_joins_again),
+        cmocka_unit_test(test_sessions_through_loss_that_makes_them_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

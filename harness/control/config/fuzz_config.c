@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void requests(struct sk_switch *sw, const struct sk_config *c, const char *text,
                      size_t size) {
-    const struct sk_service service = {.sw = sw, .ports = c->ports, .n_ports = c->n_ports};
+    const struct sk_service service = {
+        .sw = sw, .ports = c ? c->ports : NULL, .n_ports = c ? c->n_ports : 0};
     while (size > 0) {
         const char *end = memchr(text, '\n', size);
         size_t length = end ? (size_t)(end - text) : size;
