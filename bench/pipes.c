@@ -132,7 +132,7 @@ static void *other_core(void *aux) {
     }
 }
 
-// Packets in a microsecond, of the rounds that count; 0: there is none.
+// Packets in a microsecond, of the rounds that count. 0 when no round counts.
 static double throughput(const struct setting *s) {
     uint32_t count = s->undisturbed[0];
     double sum = 0;

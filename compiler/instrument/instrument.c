@@ -19,7 +19,7 @@ static const struct pass {
     {"flow_record", OTHERS, true, instrument_notes},
     {"checked", CHECKED, false, instrument_checked},
     {"trace", CHECKED, false, instrument_trace},
-    // behind the others: what it does is none of the program's conditions and assignments
+    // last: the checks and the trace are about the program's own statements
     {"guard", ALL, false, instrument_guard},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)

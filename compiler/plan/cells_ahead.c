@@ -4,7 +4,7 @@
 //
 // A program that may look at a register once in a pass, and has more to do, sends its packet
 // around: each pass works on the first elements of the packet, and the parser of the next pass puts
-// them behind the others. Each pass then waits for a cell that was not fetched before. But where a
+// them after the others. Each pass then waits for a cell that was not fetched before. But where a
 // later pass finds it is known as soon as the packet leaves the first one:
 //
 //     state parse_turned {                            // the packet begins with pair0, pair1, pair2

@@ -313,7 +313,7 @@ static struct check check_new(struct arena *a, const struct ir_gress *g) {
 }
 
 // Two executions that meet only where entries or packets say so. Others of the register may be an
-// error still, but of very many pairs not all are looked at: when they happen, they are found.
+// error still.
 static bool is_guarded(struct check *c, const struct access *first, const struct access *second) {
     struct arena *a = c->a;
     const struct regonce_pair pair = regonce_pair_of(a, first, second);
@@ -331,7 +331,6 @@ static bool is_guarded(struct check *c, const struct access *first, const struct
                       arena_printf(a, "the earlier access is here%s", pair.first_place));
     }
     r->guarded = true;
-    c->reported[first->slot] = ++c->n_guarded >= REGONCE_MAX_PAIRS;
     return true;
 }
 

@@ -130,8 +130,7 @@ struct check {
     bool ok;
     struct regonce_pairs *pairs; // of regonce_find
     VEC(const struct access *) firsts, seconds;
-    size_t n_steps;     // of all pairs
-    unsigned n_guarded; // pairs that regonce_check() leaves to run time
+    size_t n_steps; // of all pairs
 };
 
 // ---- facts

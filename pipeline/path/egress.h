@@ -41,11 +41,11 @@ INLINE bool end_egress(struct sk_core *core, const struct sk_packet *p, uint64_t
     if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1)) {
         if (!(sk_wish_drop_ctl(w) & 1))
             return true;
-        core->egress_drop = SK_DROP_EGRESS_DROP + (w & SK_WISH_TWICE ? 1 : 0);
+        core->egress_drop = sk_egress_drop(w & SK_WISH_TWICE);
         return false;
     }
     const uint8_t drop_ctl = out->drop_ctl;
-    core->egress_drop = SK_DROP_EGRESS_DROP + (out->twice ? 1 : 0);
+    core->egress_drop = sk_egress_drop(out->twice);
     if (out->adv_flow_ctl)
         flow_control_message(core, out->adv_flow_ctl, now_ns);
     if (out->mirror.wanted && !out->mirror.told && !(drop_ctl & 4))

@@ -113,6 +113,10 @@ static inline enum sk_drop_reason sk_ingress_drop(uint64_t w) {
 static inline enum sk_drop_reason sk_ingress_drop_out(const struct sk_ingress_out *out) {
     return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + out->consumed + 2 * out->twice);
 }
+// Of one that drop_ctl drops in egress.
+static inline enum sk_drop_reason sk_egress_drop(bool twice) {
+    return (enum sk_drop_reason)(SK_DROP_EGRESS_DROP + twice);
+}
 const char *sk_drop_text(enum sk_drop_reason r);
 // Why a queue does not take a packet: the reasons from QUEUE_FULL to POOL_FULL.
 #define SK_QUEUE_DROPS 4u
