@@ -318,10 +318,13 @@ def main():
     programs = os.path.join(args.sde, "pkgsrc/p4-examples/p4_16_programs")
     folders = sorted(os.path.dirname(t) for t in glob.glob(os.path.join(programs, "*/test.py")) +
                      glob.glob(os.path.join(programs, "bri_set_forwarding_pipeline/*/test.py")))
-    if args.names:
-        folders = [f for f in folders if os.path.relpath(f, programs) in args.names]
     if not folders:
         sys.exit("error: no tests in " + programs)
+    unknown = set(args.names) - {os.path.relpath(f, programs) for f in folders}
+    if unknown:
+        sys.exit("error: no tests in " + programs + " of " + ", ".join(sorted(unknown)))
+    if args.names:
+        folders = [f for f in folders if os.path.relpath(f, programs) in args.names]
     results = []
     interfaces()
     for tests in folders:
